@@ -11,6 +11,8 @@ const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'];
 /** Files that name the words in order to forbid them. */
 const OWN = ['build/words.ts'];
+/** Texts of answers, which clients compare. */
+const ON_WIRE = /'the clock is not in doubt'/g;
 
 /** First words of a doc comment that make it a clause. */
 const CLAUSE =
@@ -53,7 +55,7 @@ for (const folder of FOLDERS) {
   for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
     const path = `${folder}/${name}`;
     if (!name.endsWith('.ts') || OWN.includes(path)) continue;
-    const text = readFileSync(join(ROOT, path), 'utf8');
+    const text = readFileSync(join(ROOT, path), 'utf8').replace(ON_WIRE, "''");
     for (const [index, message] of placesIn(text)) {
       count += 1;
       const line = text.slice(0, index).split('\n').length;

@@ -1546,7 +1546,7 @@ export const CODE_BY_BEGINNING: ReadonlyMap<string, RefusalCode> = new Map([
   ['invalid ', 'INVALID_FIELD'],
 ]);
 
-/** What each route is asked and what it answers; path parameters stand in the query. */
+/** Query, body and answer of each route; path parameters stand in the query. */
 export interface Routes {
   'GET /': {
     query: Readonly<Record<string, unknown>>;

@@ -6,7 +6,8 @@
  *   npm test -- orders                the files of a folder, slow ones too
  *   npm test -- test/orders/pool.test.ts
  *
- * TEST_CONCURRENCY is the number of processes at a time. The exit code is that of `node --test`.
+ * TEST_CONCURRENCY is the number of processes at a time. The exit code is that of `node --test`. A suite that does not end
+ * within its time limit is killed, and fails with its name and the tests that it was running.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,6 +17,8 @@ import { selectFiles, suitesOf } from './common/suites.ts';
 const CONCURRENCY = Number(process.env.TEST_CONCURRENCY ?? '4');
 /** Suites that start whole clusters: more at a time than this take the processors from one another's heartbeats. */
 const CLUSTERS_MAX = 2;
+/** Time limit of one suite, in milliseconds. A long form takes longer. */
+const SUITE_MS_MAX = (process.env.TEST_LONG === undefined ? 20 : 60) * 60_000;
 const FOLDER = join(import.meta.dirname, `suites-${process.pid}`);
 
 const args = process.argv.slice(2);
@@ -40,12 +43,16 @@ const suites = suitesOf(selected.files).map(({ name, files }) => {
   return { path, hasClusters: files.some((file) => file.startsWith('cluster/')) };
 });
 
-/** Runs suites, and returns the exit code. */
 function run(hasClusters: boolean, concurrency: number): number {
   const paths = suites.filter((suite) => suite.hasClusters === hasClusters).map(({ path }) => path);
   if (paths.length === 0) return 0;
   const reporter = join(import.meta.dirname, 'common/reporter.js');
-  const options = ['--test', `--test-reporter=${reporter}`, `--test-concurrency=${concurrency}`];
+  const options = [
+    '--test',
+    `--test-reporter=${reporter}`,
+    `--test-concurrency=${concurrency}`,
+    `--test-timeout=${SUITE_MS_MAX}`,
+  ];
   const { status } = spawnSync(process.execPath, [...options, ...paths], { stdio: 'inherit' });
   return status ?? 1;
 }

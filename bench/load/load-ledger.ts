@@ -9,7 +9,7 @@ import { ANONYMOUS, BUY, type Match, type Side } from './load-book.ts';
 import type { LoadToken } from './load-market.ts';
 import type { LoadOrder } from './load-orders.ts';
 
-/** The texts of a duplicate and of an unfilled FOK (server/orders/API.md). */
+/** The texts of a duplicate and of an unfilled FOK (docs/reference/api.md). */
 export const DUPLICATED =
   "order is invalid. Duplicated. Same order has already been placed, can't be placed again";
 export const NOT_FILLED = "order couldn't be fully filled, FOK orders are fully filled/killed";

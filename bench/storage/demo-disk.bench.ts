@@ -67,7 +67,7 @@ export async function demoDiskSuite(shape: DemoDiskShape): Promise<Ratio> {
 
 interface Written {
   readonly bytes: number;
-  /** By number of the thread. */
+  /** Bytes by thread id. */
   readonly threads: ReadonlyMap<string, number>;
 }
 

@@ -160,7 +160,11 @@ function tradeEvent(trade: OwnTrade, status: TradeEvent['status']): TradeEvent {
   const { match_time, owner } = trade;
   const time = `${match_time}000`;
   return {
-    ...{ ...trade, event_type: 'trade', ...NO_PLACE, server_ts_ms: time, timestamp: time },
+    ...trade,
+    event_type: 'trade',
+    ...NO_PLACE,
+    server_ts_ms: time,
+    timestamp: time,
     type: 'TRADE',
     status,
     trade_owner: owner,

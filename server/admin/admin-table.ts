@@ -1,9 +1,9 @@
-/** The routes of the admin listener: who may call each, and what it answers. README lists them. */
+/** Routes of the admin listener: methods, token and answers. README lists them. */
 
 interface AdminRow {
   /** GET is served as HEAD too. */
   readonly method: 'GET' | 'POST';
-  /** Whether ADMIN_TOKEN is required, if it is set. */
+  /** True where ADMIN_TOKEN is required, if it is set. */
   readonly token: boolean;
   readonly type: string;
   readonly does: string;
@@ -39,7 +39,7 @@ export const ADMIN_TABLE = {
   '/clock/accept': row(
     'POST',
     true,
-    'takes a clock that jumped for right: 200 with `jump_ms`, or 409 where it is not in doubt',
+    'takes a clock that jumped for right: 200 with `jump_ms`, or 409 where it has not jumped',
   ),
 };
 

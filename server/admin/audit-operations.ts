@@ -1,7 +1,6 @@
-/** The operation that shows the audit log. Thread: I/O, or that of a command. */
+/** Operation that shows the audit log. Thread: I/O, or that of a command. */
 
 import { auditEntries } from '../../storage/operations/audit-log.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { operation } from './operation-row.ts';
 import { AuditAnswer, AuditInput } from './operation-schemas.ts';
 
@@ -13,17 +12,9 @@ export const AUDIT_OPERATIONS = [
       input: AuditInput,
       answer: AuditAnswer,
     },
-    ({ dataDir }: AuditOperationParts) =>
+    (dataDir: string) =>
       async ({ before, limit = 100 }) => ({
         entries: await auditEntries(dataDir, limit, before),
       }),
   ),
 ];
-
-interface AuditOperationParts {
-  readonly dataDir: string;
-}
-
-export function auditOperations(dataDir: string): HandlersOf<typeof AUDIT_OPERATIONS> {
-  return handlersOf(AUDIT_OPERATIONS, { dataDir });
-}

@@ -1,6 +1,6 @@
 /**
- * Summary of a request for many deposits, for the audit log: which lines of which file, and their sum. The log of
- * batches has each of them, with its id.
+ * Audit-log summary of a request for many deposits: the file, its range of lines, and their sum. The log of
+ * batches has each deposit with its id.
  *
  * Pure.
  */

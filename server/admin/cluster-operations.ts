@@ -1,11 +1,10 @@
 /**
  * Operations on the cluster of a node.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 import type { Static } from '../common/schema.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import {
   ClusterAnswer,
   DefragAnswer,
@@ -16,12 +15,12 @@ import {
 import { type Caller, OperationRefused, operation } from './operation-row.ts';
 import { NoInput } from './operation-schemas.ts';
 
-export type ClusterView = Static<typeof ClusterAnswer>;
+type ClusterView = Static<typeof ClusterAnswer>;
 
-/** What a node can do for the operator of its cluster; a text says why not. */
+/** Cluster actions for an operator; a text is the reason of a refusal. */
 export interface ClusterControl {
   view(): Promise<ClusterView>;
-  /** Resolves once another node leads. `to`: undefined = the one that is least behind. */
+  /** Resolves once another node leads. `to`: undefined = the node that is least behind. */
   handOver(to: string | undefined, caller: Caller): Promise<Static<typeof HandoverAnswer> | string>;
   defragment(member: string): Promise<Static<typeof DefragAnswer> | string>;
 }
@@ -34,6 +33,9 @@ function orRefused<T extends object>(result: T | string): T | OperationRefused {
     : result;
 }
 
+/** `undefined` without CLUSTER. */
+type ClusterService = ClusterControl | undefined;
+
 export const CLUSTER_OPERATIONS = [
   operation(
     'GET /admin/cluster',
@@ -42,9 +44,7 @@ export const CLUSTER_OPERATIONS = [
       input: NoInput,
       answer: ClusterAnswer,
     },
-    ({ control }: ClusterOperationParts) =>
-      () =>
-        control?.view() ?? NO_CLUSTER,
+    (control: ClusterService) => () => control?.view() ?? NO_CLUSTER,
   ),
   operation(
     'POST /admin/cluster/handover',
@@ -54,7 +54,7 @@ export const CLUSTER_OPERATIONS = [
       answer: HandoverAnswer,
       auditedNext: true,
     },
-    ({ control }: ClusterOperationParts) =>
+    (control: ClusterService) =>
       async ({ to }, caller) =>
         control === undefined ? NO_CLUSTER : orRefused(await control.handOver(to, caller)),
   ),
@@ -66,19 +66,8 @@ export const CLUSTER_OPERATIONS = [
       answer: DefragAnswer,
       ofNode: true,
     },
-    ({ control }: ClusterOperationParts) =>
+    (control: ClusterService) =>
       async ({ member }) =>
         control === undefined ? NO_CLUSTER : orRefused(await control.defragment(member)),
   ),
 ];
-
-interface ClusterOperationParts {
-  /** Undefined without CLUSTER. */
-  readonly control: ClusterControl | undefined;
-}
-
-export function clusterOperations(
-  control: ClusterControl | undefined,
-): HandlersOf<typeof CLUSTER_OPERATIONS> {
-  return handlersOf(CLUSTER_OPERATIONS, { control });
-}

@@ -1,13 +1,14 @@
 /** Inputs and answers of the operations on a cluster. */
 import { type Static, Type } from '../common/schema.ts';
+import { flag, text, whole } from '../routes/shorthand.ts';
 import { inputOf } from './operation-schemas.ts';
 
 const Absent = (what: string) => ({ description: `${what}; absent where it does not answer` });
 const Node = Type.Object({
-  node: Type.String(),
-  address: Type.String({ description: 'how the other nodes reach it' }),
-  may_lead: Type.Boolean(),
-  state: Type.String({ description: 'what it says of itself, or why it does not' }),
+  node: text(),
+  address: text('how the other nodes reach it'),
+  may_lead: flag(),
+  state: text('what it says of itself, or why it does not'),
   role: Type.Optional(
     Type.Union([Type.Literal('leader'), Type.Literal('follower')], Absent('its role')),
   ),
@@ -19,10 +20,10 @@ const Node = Type.Object({
 });
 export type NodeView = Static<typeof Node>;
 const Member = Type.Object({
-  member: Type.String({ description: 'its address, as CLUSTER has it' }),
-  leads: Type.Boolean(),
-  used_bytes: Type.Integer({ description: 'of its file' }),
-  live_bytes: Type.Integer({ description: 'of them in use' }),
+  member: text('its address, as CLUSTER has it'),
+  leads: flag(),
+  used_bytes: whole('of its file'),
+  live_bytes: whole('of them in use'),
 });
 
 export const ClusterAnswer = Type.Object({
@@ -38,9 +39,9 @@ export const HandoverInput = inputOf({
   ),
 });
 export const HandoverAnswer = Type.Object({
-  from: Type.String(),
-  to: Type.String({ description: 'the node that leads now' }),
-  ms: Type.Integer({ description: 'between the two, as this node has seen it' }),
+  from: text(),
+  to: text('the node that leads now'),
+  ms: whole('between the two, as this node has seen it'),
 });
 export const DefragInput = inputOf({
   member: Type.String({
@@ -49,7 +50,7 @@ export const DefragInput = inputOf({
   }),
 });
 export const DefragAnswer = Type.Object({
-  member: Type.String(),
-  before_bytes: Type.Integer({ description: 'of its file' }),
-  after_bytes: Type.Integer(),
+  member: text(),
+  before_bytes: whole('of its file'),
+  after_bytes: whole(),
 });

@@ -1,9 +1,9 @@
 /**
- * Many deposits of one file, a bounded number of lines in a request. Each line has the file's id and its own number as
- * id, so that a file that is sent again pays in what is missing alone. Lines of a file that has changed are refused before
- * any of them is paid in. Rules: docs/ledger.md#a-file-of-deposits
+ * Deposits of one file, a bounded number of lines in a request. The id of a deposit is the file's id and the
+ * line number, so that a file sent again pays in only missing lines. A file with changed lines is refused
+ * before any of them is paid in. Rules: docs/ledger.md#a-file-of-deposits
  *
- * Thread: I/O. A request is several batches of the engine, between which those of others pass.
+ * Thread: I/O. A request becomes several batches of the engine; other batches may run between them.
  */
 
 import type { FundsFields } from '../../engine/commands.ts';
@@ -11,21 +11,16 @@ import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import type { StoredRequest } from '../../engine/ledger/requests.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { addressAt, walletSigner } from '../../engine/reads.ts';
-import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { sameAddress } from '../../engine/tables/words.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import { refusalCode } from '../common/error-bodies.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
-import { bytesToWords } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
 import { auditedDeposits } from './audited-deposits.ts';
-import { addressOf } from './key-operations.ts';
-import { BAD_ID, LEDGER_OFF, refusalOf, usedFor } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { BAD_ID, LEDGER_OFF, refusalOf, usedFor, wordsOf } from './ledger-operations.ts';
+import { operation, refused } from './operation-row.ts';
 import { DEPOSITS_BODY_BYTES, DepositsAnswer, DepositsInput } from './venue-schemas.ts';
 
 type Line = Static<typeof DepositsInput>['lines'][number];
@@ -61,7 +56,7 @@ export const DEPOSIT_OPERATIONS = [
         for (const [i, before] of done.entries()) {
           if (before !== undefined && !isDepositOf(t, before, deposits[i]!)) {
             const detail = `line ${lines[i]!.line}: it was used for ${usedFor(before)}; no line of this request is paid in`;
-            return new OperationRefused(409, REFUSALS.ID_CONFLICT.texts[0], detail);
+            return refused('ID_CONFLICT', detail);
           }
         }
         const answer = { id, paid: 0, repeated: 0, amount: 0, refused: [] as RefusedLine[] };
@@ -85,18 +80,12 @@ export const DEPOSIT_OPERATIONS = [
   ),
 ];
 
-export function depositOperations(
-  parts: DepositOperationParts,
-): HandlersOf<typeof DEPOSIT_OPERATIONS> {
-  return handlersOf(DEPOSIT_OPERATIONS, parts);
-}
-
-/** Returns true when a request that was done has wallet and amount of a deposit. */
+/** Returns true when a completed request has the wallet and amount of a deposit. */
 function isDepositOf(t: Tables, done: StoredRequest, { amount, wallet }: FundsFields): boolean {
   return done.subject === findAccount(t, wallet!, 0) && done.amount === amount;
 }
 
-/** Fields of the deposit of a line; undefined where the file's id and the line's number are no id. */
+/** Deposit of a line; undefined where the file's id and the line number form no id. */
 function fieldsOf(file: string, { amount, line, signer, wallet }: Line): FundsFields | undefined {
   const id = operatorRequestId(`${file}:${line}`);
   if (id === undefined) return undefined;
@@ -104,7 +93,7 @@ function fieldsOf(file: string, { amount, line, signer, wallet }: Line): FundsFi
   return signer === undefined ? { id, ...words } : { id, ...words, signer: wordsOf(signer) };
 }
 
-/** A line that replaces a signer ends orders, and so is a batch of its own. */
+/** End of the next batch. A line that replaces a signer ends orders, so it is a batch of its own. */
 function batchEnd(t: Tables, deposits: readonly FundsFields[], from: number): number {
   const most = Math.min(deposits.length, from + LINES_PER_BATCH);
   for (let end = from; end < most; end++) {
@@ -134,8 +123,4 @@ function refusedLine(
   const { detail, error } = refusalOf(outcome);
   const code = refusalCode(error);
   return { line, error, ...(code === undefined ? {} : { code }), detail };
-}
-
-function wordsOf(address: string): Int32Array {
-  return bytesToWords(addressOf(address), new Int32Array(ADDRESS_WORDS));
 }

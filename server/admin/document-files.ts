@@ -1,6 +1,6 @@
 /**
- * The files of the admin listener that show its operations: /openapi.json, and the page /docs of the public
- * API's viewer. They name routes, nothing of the node, and need no token.
+ * Files of the admin listener that show its operations: /openapi.json, and the page /docs of the public API's
+ * viewer. They describe routes only and need no token.
  *
  * Thread: I/O; files are read at their first request.
  */
@@ -10,7 +10,7 @@ import type { PageFile } from './page-files.ts';
 
 const DOCS = '/docs';
 
-/** Undefined where the path is of no such file. */
+/** Undefined for other paths. */
 export function documentFile(path: string): Promise<PageFile> | undefined {
   if (path === '/openapi.json') {
     const bytes = Buffer.from(JSON.stringify(operationsDocument()));

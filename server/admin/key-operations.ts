@@ -1,5 +1,5 @@
 /**
- * Operations on keys: of a node that runs, and on a stopped directory.
+ * Operations on keys: on a running node, and on a stopped directory.
  *
  * Thread: that of the registry.
  */
@@ -10,8 +10,7 @@ import { checksumAddress } from '../auth/checksum.ts';
 import { KEYS_MAX, type KeyRegistry } from '../auth/key-registry.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { bytesToHex, hexToBytes } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused } from './operation-row.ts';
 import {
   IssuedAnswer,
   IssueInput,
@@ -22,10 +21,10 @@ import {
 } from './operation-schemas.ts';
 
 const ADDRESS_BYTES = 20;
-/** Rows that are read without a pause: a few milliseconds. */
+/** Rows read without a pause: a few milliseconds. */
 const ROWS_PER_TURN = 1_000;
 
-/** By id, as many of them as are durable when it is called. */
+/** Durable keys in order of their ids. */
 type KeyRows = () => Promise<Iterable<KeyRow>>;
 
 export const KEY_OPERATIONS = [
@@ -61,7 +60,7 @@ export const KEY_OPERATIONS = [
       async ({ nonce = '0', wallet }) => {
         const address = addressOf(wallet);
         if (!registry.matchesStore) {
-          return new OperationRefused(409, 'the keys come from another node.key or CHAIN_ID');
+          return refused('FOREIGN_KEYS');
         }
         if (!registry.mayHave(address, nonce)) {
           return new OperationRefused(409, 'too many API keys', `a wallet may have ${KEYS_MAX}`);
@@ -84,7 +83,7 @@ export const KEY_OPERATIONS = [
           found = row.id === key.toLowerCase() ? row : undefined;
           return found !== undefined;
         });
-        if (found === undefined) return new OperationRefused(404, 'key not found');
+        if (found === undefined) return refused('UNKNOWN_KEY');
         const changed = await registry.revokeRow(found);
         return { key: found.id, wallet: checksumAddress(found.address), changed };
       },
@@ -97,21 +96,17 @@ interface KeyOperationParts {
   readonly bans: Pick<Bans, 'has'>;
 }
 
-export function keyOperations(
-  registry: KeyRegistry,
-  rows: KeyRows,
-  bans: Pick<Bans, 'has'>,
-): HandlersOf<typeof KEY_OPERATIONS> {
-  return handlersOf(KEY_OPERATIONS, { registry, rows, bans });
-}
-
 export function addressOf(wallet: string): Uint8Array {
   const address = new Uint8Array(ADDRESS_BYTES);
   hexToBytes(wallet, ADDRESS_BYTES, address, 0);
   return address;
 }
 
-/** Shows every key to `see`, until that returns true. */
+export function checksumText(wallet: string): string {
+  return checksumAddress(addressOf(wallet));
+}
+
+/** Passes every key to `see`, until that returns true. */
 async function walk(rows: Iterable<KeyRow>, see: (row: KeyRow) => boolean): Promise<void> {
   let seen = 0;
   for (const row of rows) {

@@ -1,11 +1,11 @@
 /**
- * Operations on the ledger: what an operator pays in and out, and what wallets have.
+ * Operations on the ledger: payments in and out by an operator, and balances of wallets.
  *
  * Thread: I/O, while workers write.
  */
 
 import { randomBytes } from 'node:crypto';
-import { CommandKind } from '../../engine/commands.ts';
+import { CommandKind, type FundsFields } from '../../engine/commands.ts';
 import {
   cashReserved,
   cashTotal,
@@ -21,18 +21,16 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { checksumAddress } from '../auth/checksum.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToWords } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { OPERATOR_ID_RULE, operatorRequestId } from '../wallet/request-id.ts';
-import { addressOf } from './key-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { addressOf, checksumText } from './key-operations.ts';
+import { OperationRefused, operation, refused } from './operation-row.ts';
 import { NoInput } from './operation-schemas.ts';
 import {
   BalanceAnswer,
@@ -49,29 +47,21 @@ import {
 
 export interface LedgerOperationParts {
   readonly t: Tables;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly ledger: Pick<LedgerCommands, 'funds' | 'resolve' | 'withdrawProposal'>;
   readonly now: () => number;
 }
 
-export const BAD_ID = new OperationRefused(
-  400,
-  REFUSALS.ID_INVALID.texts[1],
+export const BAD_ID = refused(
+  'ID_INVALID',
   `id: ${OPERATOR_ID_RULE}`,
+  REFUSALS.ID_INVALID.texts[1],
 );
-export const LEDGER_OFF = new OperationRefused(
-  409,
-  REFUSALS.LEDGER_OFF.texts[0],
-  'LEDGER=on makes one',
-);
-export const NO_WALLET = new OperationRefused(
-  404,
-  REFUSALS.UNKNOWN_WALLET.texts[0],
-  'nothing was ever paid in to it',
-);
+export const LEDGER_OFF = refused('LEDGER_OFF', 'LEDGER=on makes one');
+export const NO_WALLET = refused('UNKNOWN_WALLET', 'nothing was ever paid in to it');
 const RANDOM_BYTES = 8;
 
-/** An id that no other request has. */
+/** Unique id of a request. */
 export function newRequestId(now: number): string {
   return `${now}-${randomBytes(RANDOM_BYTES).toString('hex')}`;
 }
@@ -93,7 +83,7 @@ export const LEDGER_OPERATIONS = [
       input: DepositInput,
       answer: FundsAnswer,
     },
-    (parts: LedgerServiceParts) => fundsOperation(parts, 'deposit'),
+    paying('deposit'),
   ),
   operation(
     'POST /admin/ledger/withdraw',
@@ -102,7 +92,7 @@ export const LEDGER_OPERATIONS = [
       input: FundsInput,
       answer: FundsAnswer,
     },
-    (parts: LedgerServiceParts) => fundsOperation(parts, 'withdraw'),
+    paying('withdraw'),
   ),
   operation(
     'POST /admin/ledger/declare',
@@ -111,16 +101,18 @@ export const LEDGER_OPERATIONS = [
       input: DeclareInput,
       answer: DeclareAnswer,
     },
-    ({ ledger, now }: LedgerServiceParts) =>
-      async ({ id: text = newRequestId(now()), signer, wallet }) => {
-        const id = operatorRequestId(text);
-        if (id === undefined) return BAD_ID;
-        const words = { wallet: wordsOf(wallet), signer: wordsOf(signer) };
-        const outcome = await ledger.funds('declare', { id, ...words });
-        if (outcome.kind !== 'done') return refusalOf(outcome);
-        const [of, by] = [wallet, signer].map((one) => checksumAddress(addressOf(one)));
-        return { id: text, wallet: of!, signer: by!, repeated: outcome.isRepeated };
-      },
+    (parts: LedgerServiceParts) =>
+      ({ id, signer, wallet }) =>
+        commanded(
+          parts,
+          'declare',
+          id,
+          { wallet: wordsOf(wallet), signer: wordsOf(signer) },
+          () => ({
+            wallet: checksumText(wallet),
+            signer: checksumText(signer),
+          }),
+        ),
   ),
   operation(
     'POST /admin/ledger/fees/pay',
@@ -129,7 +121,7 @@ export const LEDGER_OPERATIONS = [
       input: FundsInput,
       answer: FundsAnswer,
     },
-    (parts: LedgerServiceParts) => fundsOperation(parts, 'payFees'),
+    paying('payFees'),
   ),
   operation(
     'POST /admin/ledger/fees/draw',
@@ -138,21 +130,13 @@ export const LEDGER_OPERATIONS = [
       input: DrawFeesInput,
       answer: DrawFeesAnswer,
     },
-    ({ ledger, now }: LedgerServiceParts) =>
-      async ({ amount, id: text = newRequestId(now()) }) => {
-        const id = operatorRequestId(text);
-        if (id === undefined) return BAD_ID;
-        const outcome = await ledger.funds('drawFees', { id, amount: parseMicroUp(amount) });
-        if (outcome.kind !== 'done') return refusalOf(outcome);
-        const first = outcome.first!;
-        return {
-          id: text,
+    (parts: LedgerServiceParts) =>
+      ({ amount, id }) =>
+        commanded(parts, 'drawFees', id, { amount: parseMicroUp(amount) }, (first) => ({
           amount: microText(first.amount),
           fees: microText(first.result),
           time: first.time,
-          repeated: outcome.isRepeated,
-        };
-      },
+        })),
   ),
   operation(
     'GET /admin/ledger/balance',
@@ -161,9 +145,9 @@ export const LEDGER_OPERATIONS = [
       input: BalanceInput,
       answer: BalanceAnswer,
     },
-    ({ nameToken, seqlock, t }: LedgerServiceParts) =>
+    ({ nameToken, sequenceLock, t }: LedgerServiceParts) =>
       ({ wallet }) =>
-        ledgerIsOn(t) ? seqlock.read(() => balanceOf(t, wallet, nameToken)) : LEDGER_OFF,
+        ledgerIsOn(t) ? sequenceLock.read(() => balanceOf(t, wallet, nameToken)) : LEDGER_OFF,
   ),
   operation(
     'GET /admin/ledger',
@@ -172,52 +156,50 @@ export const LEDGER_OPERATIONS = [
       input: NoInput,
       answer: TotalsAnswer,
     },
-    ({ seqlock, t }: LedgerServiceParts) =>
+    ({ sequenceLock, t }: LedgerServiceParts) =>
       () =>
-        ledgerIsOn(t) ? seqlock.read(() => totalsOf(t)) : LEDGER_OFF,
+        ledgerIsOn(t) ? sequenceLock.read(() => totalsOf(t)) : LEDGER_OFF,
   ),
 ];
 
-export interface LedgerServiceParts extends LedgerOperationParts {
+interface LedgerServiceParts extends LedgerOperationParts {
   readonly nameToken: NameToken;
 }
 
-export function ledgerOperations(parts: LedgerServiceParts): HandlersOf<typeof LEDGER_OPERATIONS> {
-  return handlersOf(LEDGER_OPERATIONS, parts);
-}
-
-function fundsOperation(
+/**
+ * Makes a command of the ledger under the id of an input, or under a new one.
+ *
+ * @param shown members of the answer, from the request that was done first under the id
+ */
+async function commanded<Shown extends object>(
   { ledger, now }: LedgerOperationParts,
-  kind: 'deposit' | 'withdraw' | 'payFees',
+  kind: Parameters<LedgerCommands['funds']>[0],
+  text = newRequestId(now()),
+  fields: Omit<FundsFields, 'id'>,
+  shown: (first: StoredRequest) => Shown,
 ) {
-  return async (input: Funds): Promise<Static<typeof FundsAnswer> | OperationRefused> => {
-    const { amount, id: text = newRequestId(now()), signer, wallet } = input;
-    const id = operatorRequestId(text);
-    if (id === undefined) return BAD_ID;
-    const signed = signer === undefined ? {} : { signer: wordsOf(signer) };
-    const words = { wallet: wordsOf(wallet), amount: parseMicroUp(amount) };
-    const outcome = await ledger.funds(kind, { id, ...words, ...signed });
-    if (outcome.kind !== 'done') return refusalOf(outcome);
-    const { result: cash, time } = outcome.first!;
-    return {
-      id: text,
-      wallet: checksumAddress(addressOf(wallet)),
-      amount: microText(outcome.first!.amount),
-      cash: microText(cash),
-      time,
-      repeated: outcome.isRepeated,
+  const id = operatorRequestId(text);
+  if (id === undefined) return BAD_ID;
+  const outcome = await ledger.funds(kind, { id, ...fields });
+  if (outcome.kind !== 'done') return refusalOf(outcome);
+  return { id: text, ...shown(outcome.first!), repeated: outcome.isRepeated };
+}
+
+function paying(kind: 'deposit' | 'withdraw' | 'payFees') {
+  return (parts: LedgerServiceParts) =>
+    ({ amount, id, signer, wallet }: Static<typeof DepositInput>) => {
+      const words = { wallet: wordsOf(wallet), amount: parseMicroUp(amount) };
+      const fields = signer === undefined ? words : { ...words, signer: wordsOf(signer) };
+      return commanded(parts, kind, id, fields, (first) => ({
+        wallet: checksumText(wallet),
+        amount: microText(first.amount),
+        cash: microText(first.result),
+        time: first.time,
+      }));
     };
-  };
 }
 
-interface Funds {
-  readonly wallet: string;
-  readonly amount: string;
-  readonly signer?: string;
-  readonly id?: string;
-}
-
-/** Nothing has changed. */
+/** Refusal of an outcome that changed nothing. */
 export function refusalOf(outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>) {
   if (outcome.kind === 'refused') {
     const { explanation, status, text } = outcome;
@@ -247,12 +229,12 @@ function detailOf({ first, reason }: Extract<LedgerOutcome, { readonly kind: 're
 
 export function usedFor({ amount, kind, time }: StoredRequest): string {
   const name = NAMES.get(kind) ?? 'another command';
-  // Of a proposal it is the time for a review.
+  // `amount` of a proposal is the time for a review.
   const of = amount === 0 || kind === CommandKind.propose ? '' : ` of ${microText(amount)}`;
   return `${name}${of} at ${new Date(time).toISOString()}`;
 }
 
-/** Names of commands by their kind, for whoever has used an id twice. */
+/** Names of commands by kind, for a refusal of an id that was used twice. */
 const NAMES: ReadonlyMap<number, string> = new Map([
   [CommandKind.deposit, 'a deposit'],
   [CommandKind.withdraw, 'a withdrawal'],
@@ -264,7 +246,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [CommandKind.drawFees, 'a withdrawal of fees'],
 ]);
 
-/** The sums of the ledger as decimal texts. */
+/** Sums of the ledger as decimal texts. */
 export function totalsOf(t: Tables): Static<typeof TotalsAnswer> {
   const { cash, collateral, deposited, fees, imbalance, rounding, ...counts } = ledgerTotals(t);
   return {
@@ -290,7 +272,7 @@ function balanceOf(
   const account = accountByAddress(t, wallet);
   if (account === 0) return NO_WALLET;
   return {
-    wallet: checksumAddress(addressOf(wallet)),
+    wallet: checksumText(wallet),
     cash: sumsOf(cashTotal(t, account), cashReserved(t, account)),
     positions: positionsOf(t, account)
       .filter((row) => sharesTotal(t, row) !== 0)
@@ -301,12 +283,12 @@ function balanceOf(
   };
 }
 
-/** While a writer is inside, what is read may not fit together: it is read again. */
+/** Sums as texts; a read during a writer turn may be inconsistent and is repeated. */
 export function sumsOf(total: number, reserved: number) {
   const free = Math.max(0, total - reserved);
   return { total: microText(total), reserved: microText(reserved), free: microText(free) };
 }
 
-function wordsOf(wallet: string): Int32Array {
+export function wordsOf(wallet: string): Int32Array {
   return bytesToWords(addressOf(wallet), new Int32Array(ADDRESS_WORDS));
 }

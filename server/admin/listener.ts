@@ -1,26 +1,26 @@
 /**
- * The admin listener: a second HTTP server in the I/O thread, on an address of its own, for
+ * The admin listener: an HTTP server of its own in the I/O thread, on an address of its own, for
  * operators. It opens before recovery and closes last, so it can show the state of the node at any
- * time.
+ * time. Each path is a route of server/http; who may call it is decided before its body is read.
  *
- * Non-goals: the answers (admin-table.ts, summary.ts); whether the node is ready.
+ * Not here: the answers (admin-table.ts, summary.ts); the readiness of the node.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import { errorBodyOf } from '../common/error-bodies.ts';
 import { isLoopback } from '../http/address.ts';
-import { listenError } from '../http/listening.ts';
-import { sequenceHeaders } from '../http/sequence.ts';
+import type { Headers } from '../http/answer-head.ts';
 import {
-  type HttpRequest,
-  type HttpResponse,
-  loadUws,
-  type us_listen_socket,
-} from '../http/uws.ts';
+  type HttpServer,
+  listen,
+  type Method,
+  type RequestContext,
+  type Route,
+} from '../http/http.ts';
+import { sequenceHeaders } from '../http/sequence.ts';
 import { ADMIN_TABLE, type AdminPath } from './admin-table.ts';
 import type { OperationRow } from './operation-row.ts';
-import { isOfPlay, isOperation, OPERATIONS, type OperationKey } from './operation-table.ts';
+import { type OperationKey, operationRows } from './operation-table.ts';
 import type { OperationAnswer, OperationCall } from './operations.ts';
 import type { PageFile } from './page-files.ts';
 import type { PublicApi } from './summary.ts';
@@ -40,57 +40,57 @@ export interface AdminOptions {
   readonly handlers: Readonly<Record<AdminPath, () => AdminAnswer | Promise<AdminAnswer>>>;
   /** Undefined while the node starts or ends. */
   readonly operations: () => AdminOperations | undefined;
-  readonly files: ReadonlyMap<string, PageFile>;
-  /** Files that are read at their first request; undefined: there is none of that path. */
-  readonly lateFile: (path: string) => Promise<PageFile> | undefined;
+  /** `undefined` for a path without a file. */
+  readonly file: (path: string) => PageFile | Promise<PageFile> | undefined;
   /** The public API, to which the page may connect. */
   readonly api: () => PublicApi;
   readonly log: (line: string) => void;
-  /** Milliseconds of a clock that nobody sets, by which costly answers are bounded. */
+  /** Milliseconds of a monotonic clock, for the time budget of costly answers. */
   readonly elapsed?: () => number;
 }
 
-/** The operations of a node, and the token without which nobody makes them. */
+/** Operations of a node, and the token that they require. */
 export interface AdminOperations {
   readonly token: string;
   readonly run: (call: OperationCall) => Promise<OperationAnswer>;
 }
 
-export interface AdminServer {
-  readonly port: number;
-  /** Closes every connection. */
-  close(): void;
-}
+export type AdminServer = Pick<HttpServer, 'close' | 'port'>;
 
 interface Answer {
   readonly status: number;
   readonly type: string;
   readonly body: string | Uint8Array;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly policy?: string;
+  readonly headers: Headers;
+  readonly policy?: string | undefined;
 }
 
 const JSON_TYPE = 'application/json';
-const NO_STORE = [['Cache-Control', 'no-store']] as const;
+const NO_STORE: Headers = [['Cache-Control', 'no-store']];
 /** The page must be of the same version as the node that serves it. */
-const NO_CACHE = [['Cache-Control', 'no-cache']] as const;
-const METHODS: readonly string[] = ['get', 'head', 'post'];
-const CHALLENGE = [['WWW-Authenticate', 'Bearer'], ...NO_STORE] as const;
+const NO_CACHE: Headers = [['Cache-Control', 'no-cache']];
+const SAFETY: Headers = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+];
+
+/** Request headers of every route, in the order of `Asked`. */
+const HEADERS = ['host', 'origin', 'sec-fetch-site', 'authorization', 'x-operator'];
+type Asked = readonly [host: string, origin: string, site: string, token: string, operator: string];
 
 /**
- * Requests between two turns of the event loop, of all connections together. Operators and scrapers
- * send far fewer. A client that pipelines more is served until the library has read its bytes, and
- * is then disconnected.
+ * Requests of one event-loop iteration, of all connections together, beyond the seven that are never counted.
+ * Operators and scrapers send far fewer. A connection that pipelines more ends.
  */
-const REQUESTS_PER_TURN = 64;
+const REQUESTS_PER_ITERATION = 57;
 
 /** These answers take milliseconds, so they have a time budget (work-budget.ts). */
 const COSTLY: readonly AdminPath[] = ['/metrics', '/page/summary'];
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Whom the caller says that it is: the token does not tell operators apart. */
+/** Name that a caller states: the token does not distinguish operators. */
 const OPERATOR = /^[\w.@+ -]{1,64}$/;
-const STARTING = 'the node starts, ends or cannot write: operations are not taken';
 
 /** Values by which browsers mark requests from pages of other sites. Other clients send none. */
 const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
@@ -98,28 +98,31 @@ const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
 /** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
 const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
 
-/** Listens. Rejects with what to change when the port is taken or the address is not ours. */
-export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
-  const uws = loadUws();
-  const app = uws.App();
-  const answerer = new Answerer(options);
-  app.any('/*', (response, request) => answerer.answer(response, request));
-  const socket = await new Promise<us_listen_socket | false>((resolve) => {
-    app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+/** Listens. Rejects with advice when the port is taken or the address is not local. */
+export function listenAdmin(options: AdminOptions): Promise<AdminServer> {
+  const { host, log, port } = options;
+  const routes = new AdminRoutes(options);
+  return listen(routes.all(), {
+    host,
+    port,
+    settings: 'ADMIN_HOST, ADMIN_PORT',
+    trustProxy: 0,
+    corsOrigins: [],
+    headers: SAFETY,
+    otherMethods: routes.otherMethods(),
+    requestsPerIteration: REQUESTS_PER_ITERATION,
+    drainMsMax: 0,
+    log: (line) => log(`admin ${line}`),
   });
-  if (socket === false) {
-    app.close();
-    throw await listenError(options.host, options.port, 'ADMIN_HOST, ADMIN_PORT');
-  }
-  return { port: uws.us_socket_local_port(socket), close: () => void app.close() };
 }
 
-class Answerer {
+class AdminRoutes {
   private readonly options: AdminOptions;
   private readonly isLocal: boolean;
   private readonly tokenHash: Buffer | undefined;
   private readonly budget: WorkBudget<AdminAnswer>;
-  private inTurn = 0;
+  /** Methods by path. */
+  private readonly methods = new Map<string, string[]>();
 
   constructor(options: AdminOptions) {
     this.options = options;
@@ -128,135 +131,123 @@ class Answerer {
     this.tokenHash = options.token === '' ? undefined : hashOf(options.token);
   }
 
-  answer(response: HttpResponse, request: HttpRequest): void {
-    if (!this.fitsTurn()) {
-      response.close();
-      return;
+  all(): Route[] {
+    const routes = [
+      ...(Object.keys(ADMIN_TABLE) as AdminPath[]).map((path) => this.probe(path)),
+      ...operationRows().map(([key, row]) => this.operation(key, row)),
+    ];
+    for (const { method, path } of routes) {
+      this.methods.set(path, [...(this.methods.get(path) ?? []), method]);
     }
-    const isHead = request.getMethod() === 'head';
-    const host = AUTHORITY.exec(request.getHeader('host'))?.[1];
-    let isOver = false;
-    const send = (answer: Answer): void => {
-      if (isOver) return;
-      isOver = true;
-      response.cork(() => this.write(response, answer, isHead, host ?? ''));
-    };
-    response.onAborted(() => {
-      isOver = true;
-    });
-    const answer = this.refusal(request, host) ?? this.find(request, response);
-    if (answer instanceof Promise) void answer.then(send);
-    else send(answer);
+    return [...routes, this.route('GET', '/*', NOBODY_REFUSED, (context) => this.file(context))];
   }
 
-  private fitsTurn(): boolean {
-    if (this.inTurn === 0) {
-      setImmediate(() => {
-        this.inTurn = 0;
-      });
-    }
-    this.inTurn += 1;
-    return this.inTurn <= REQUESTS_PER_TURN;
+  otherMethods(): Route {
+    return this.route('GET', '/*', NOBODY_REFUSED, ({ path }) => this.notAllowed(path));
+  }
+
+  /** @param refusal of a caller, before its body is read */
+  private route(
+    method: Method,
+    path: string,
+    refusal: (context: RequestContext) => Answer | undefined,
+    answer: (context: RequestContext) => Answer | Promise<Answer>,
+    bodyBytesMax = 0,
+  ): Route {
+    const admits = (context: RequestContext): boolean => {
+      const refused = this.misdirected(context) ?? refusal(context);
+      if (refused !== undefined) this.send(context, refused);
+      return refused === undefined;
+    };
+    // A request that is pipelined behind one that waits ends the connection, so no answer waits without need.
+    const run = (context: RequestContext) =>
+      then(answer(context), (made) => this.send(context, made));
+    const tooLarge = errorBodyOf('body too large', `${bodyBytesMax} bytes`);
+    return { method, path, headers: HEADERS, bodyBytesMax, admits, run, tooLarge };
   }
 
   /**
-   * On a loopback address only names of this machine are accepted. Otherwise a web page whose own
-   * name resolves to this address could read the answers of the node (DNS rebinding).
+   * On a loopback address only names of this machine are accepted. Otherwise a web page whose own name
+   * resolves to this address could read the answers of the node (DNS rebinding).
    */
-  private refusal(request: HttpRequest, host: string | undefined): Answer | undefined {
-    if (host === undefined || (this.isLocal && !isLoopback(host.replace(/^\[|\]$/g, '')))) {
-      return problem(421, 'misdirected request', 'Host must be a name of this machine');
+  private misdirected(context: RequestContext): Answer | undefined {
+    const host = hostOf(context);
+    if (host !== undefined && !(this.isLocal && !isLoopback(host.replace(/^\[|\]$/g, '')))) {
+      return undefined;
     }
-    const allowed = methodsOf(request.getUrl());
-    const method = request.getMethod() === 'post' ? 'POST' : 'GET';
-    if (!allowed.includes(method) || !METHODS.includes(request.getMethod())) {
-      const names = allowed.map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ');
-      return problem(405, 'method not allowed', '', [['Allow', names]]);
-    }
-    // A browser names the page with each POST. No page may change anything in the name of its
-    // reader.
-    if (method === 'POST' && request.getHeader('origin') !== '') {
-      return problem(403, 'forbidden', 'not from a web page');
-    }
-    return undefined;
+    return problem(421, 'misdirected request', 'Host must be a name of this machine');
   }
 
-  private find(request: HttpRequest, response: HttpResponse): Answer | Promise<Answer> {
-    const path = request.getUrl();
-    const file = this.options.files.get(path);
-    if (file !== undefined) return fileAnswer(file);
-    const key = operationOf(request);
-    if (key !== undefined) return this.operate(key, request, response);
-    if (!Object.hasOwn(ADMIN_TABLE, path)) {
-      return this.options.lateFile(path)?.then(fileAnswer) ?? problem(404, 'not found');
-    }
-    const row = ADMIN_TABLE[path as AdminPath];
-    // The page could not read the answer, but could have it made many times.
-    if (isForeign(request)) return problem(403, 'forbidden', 'not for pages of other sites');
-    if (row.token && !this.isAllowed(request)) return UNAUTHORIZED;
-    return this.run(path as AdminPath);
+  private probe(path: AdminPath): Route {
+    const { method, token, type } = ADMIN_TABLE[path];
+    const make = this.options.handlers[path];
+    const answer = COSTLY.includes(path) ? () => this.budget.answer(path, make) : make;
+    return this.route(
+      method,
+      path,
+      (context) =>
+        foreign(context, method) ?? (token && !this.isAllowed(context) ? UNAUTHORIZED : undefined),
+      () => then(answer(), (made) => ({ ...made, type, headers: NO_STORE })),
+    );
   }
 
   /**
    * Operations need a token in any case: that of the configuration, or that of DATA_DIR, which other users of
    * this machine cannot read.
    */
-  private operate(
+  private operation(
     key: OperationKey,
-    request: HttpRequest,
-    response: HttpResponse,
-  ): Answer | Promise<Answer> {
-    if (isForeign(request)) return problem(403, 'forbidden', 'not for pages of other sites');
-    if (!this.isAllowed(request)) return UNAUTHORIZED;
-    const operations = this.options.operations();
-    if (operations === undefined) return problem(503, 'not ready', STARTING);
-    if (!isOfPlay(key) && !hasToken(request, hashOf(operations.token))) return UNAUTHORIZED;
-    const name = OPERATOR.exec(request.getHeader('x-operator'))?.[0];
-    const address = Buffer.from(response.getRemoteAddressAsText()).toString();
-    const actor = name === undefined ? address : `${name}, ${address}`;
-    const query = request.getQuery() ?? '';
-    const { bodyBytes = BODY_BYTES_MAX }: OperationRow = OPERATIONS[key];
-    return bodyOf(request, response, bodyBytes).then(async (body) => {
-      if (body === undefined) return problem(413, 'body too large', `${bodyBytes} bytes`);
-      const { sequence, ...answer } = await operations.run({ key, query, body, actor });
+    { bodyBytes = BODY_BYTES_MAX, ofPlay }: OperationRow,
+  ): Route {
+    const [method, path] = key.split(' ') as [Method, string];
+    const refusal = (context: RequestContext): Answer | undefined => {
+      const refused = foreign(context, method);
+      if (refused !== undefined) return refused;
+      if (!this.isAllowed(context)) return UNAUTHORIZED;
+      const operations = this.options.operations();
+      if (operations === undefined) return STARTING;
+      if (ofPlay === true || hasToken(context, hashOf(operations.token))) return undefined;
+      return UNAUTHORIZED;
+    };
+    const answer = async (context: RequestContext): Promise<Answer> => {
+      const operations = this.options.operations();
+      if (operations === undefined) return STARTING;
+      const { address, body, query } = context;
+      const [, , , , operator] = asked(context);
+      const actor = OPERATOR.test(operator) ? `${operator}, ${address}` : address;
+      const { sequence, ...made } = await operations.run({ key, query, body, actor });
       const written = sequence === undefined ? [] : sequenceHeaders(sequence);
-      return { ...answer, type: JSON_TYPE, headers: [...NO_STORE, ...written] };
-    });
+      return { ...made, type: JSON_TYPE, headers: [...NO_STORE, ...written] };
+    };
+    return this.route(method, path, refusal, answer, method === 'POST' ? bodyBytes : 0);
   }
 
-  private async run(path: AdminPath): Promise<Answer> {
-    try {
-      const make = this.options.handlers[path];
-      const isCostly = COSTLY.includes(path);
-      const { body, status } = await (isCostly ? this.budget.answer(path, make) : make());
-      return { status, type: ADMIN_TABLE[path].type, body, headers: NO_STORE };
-    } catch (error) {
-      this.options.log(
-        `admin ${path} failed: ${error instanceof Error ? error.stack : String(error)}`,
-      );
-      return problem(500, 'internal_error');
-    }
+  private file({ path }: RequestContext): Answer | Promise<Answer> {
+    if (this.methods.has(path)) return this.notAllowed(path);
+    const file = this.options.file(path);
+    return file === undefined ? problem(404, 'not found') : then(file, fileAnswer);
   }
 
-  private isAllowed(request: HttpRequest): boolean {
-    return this.tokenHash === undefined || hasToken(request, this.tokenHash);
+  private notAllowed(path: string): Answer {
+    const methods = this.methods.get(path) ?? ['GET'];
+    const names = methods.map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ');
+    return problem(405, 'method not allowed', '', [['Allow', names]]);
   }
 
-  private write(response: HttpResponse, answer: Answer, isHead: boolean, host: string): void {
-    const { body, headers, status, type } = answer;
-    response.writeStatus(`${status} ${STATUS_CODES[status]}`);
-    response.writeHeader('Content-Type', type);
-    response.writeHeader('X-Content-Type-Options', 'nosniff');
-    response.writeHeader('Referrer-Policy', 'no-referrer');
-    response.writeHeader('Cross-Origin-Resource-Policy', 'same-origin');
-    response.writeHeader('Content-Security-Policy', answer.policy ?? this.policy(host));
-    for (const [name, value] of headers) response.writeHeader(name, value);
-    if (isHead) response.endWithoutBody(Buffer.byteLength(body));
-    else response.end(body);
+  private isAllowed(context: RequestContext): boolean {
+    return this.tokenHash === undefined || hasToken(context, this.tokenHash);
   }
 
-  /** Only the listener's own files, and the public API, where the page reads books and trades. */
-  private policy(host: string): string {
+  private send(context: RequestContext, { body, headers, policy, status, type }: Answer): void {
+    context.reply(status, body, [
+      ['Content-Type', type],
+      ...headers,
+      ['Content-Security-Policy', policy ?? this.policy(hostOf(context))],
+    ]);
+  }
+
+  /** Allows only the listener's own files, and the public API, for books and trades on the page. */
+  private policy(host: string | undefined): string {
     const { host: apiHost, port } = this.options.api();
     const api = `${apiHost || host || 'localhost'}:${port}`;
     return (
@@ -267,54 +258,40 @@ class Answerer {
   }
 }
 
-/** The methods of a path; GET where nothing is there. */
-function methodsOf(path: string): ('GET' | 'POST')[] {
-  if (Object.hasOwn(ADMIN_TABLE, path)) return [ADMIN_TABLE[path as AdminPath].method];
-  const taken = (['GET', 'POST'] as const).filter((method) => isOperation(`${method} ${path}`));
-  return taken.length === 0 ? ['GET'] : taken;
+function then<T, U>(value: T | Promise<T>, use: (value: T) => U): U | Promise<U> {
+  return value instanceof Promise ? value.then(use) : use(value);
 }
 
-function operationOf(request: HttpRequest): OperationKey | undefined {
-  const method = request.getMethod() === 'post' ? 'POST' : 'GET';
-  const key = `${method} ${request.getUrl()}`;
-  return isOperation(key) ? key : undefined;
+const NOBODY_REFUSED = (): undefined => undefined;
+
+function asked({ headers }: RequestContext): Asked {
+  return headers as Asked;
 }
 
-/** The bytes of a body; undefined where they are too many. */
-function bodyOf(
-  request: HttpRequest,
-  response: HttpResponse,
-  bytesMax: number,
-): Promise<Buffer | undefined> {
-  if (request.getMethod() !== 'post') return Promise.resolve(Buffer.alloc(0));
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    response.onData((chunk, isLast) => {
-      bytes += chunk.byteLength;
-      // The chunk is emptied when this returns.
-      if (bytes <= bytesMax) chunks.push(Buffer.from(new Uint8Array(chunk)));
-      else resolve(undefined);
-      if (isLast) resolve(Buffer.concat(chunks));
-    });
-  });
+/** `undefined` where the header is no authority. */
+function hostOf(context: RequestContext): string | undefined {
+  return AUTHORITY.exec(asked(context)[0])?.[1];
 }
 
 function fileAnswer({ bytes, policy, type }: PageFile): Answer {
-  const common = { status: 200, type, body: bytes, headers: NO_CACHE };
-  return policy === undefined ? common : { ...common, policy };
+  return { status: 200, type, body: bytes, headers: NO_CACHE, policy };
 }
 
-function hasToken(request: HttpRequest, hash: Buffer): boolean {
-  const token = /^Bearer +(\S+)$/i.exec(request.getHeader('authorization'))?.[1];
+function hasToken(context: RequestContext, hash: Buffer): boolean {
+  const token = /^Bearer +(\S+)$/i.exec(asked(context)[3])?.[1];
   return token !== undefined && timingSafeEqual(hashOf(token), hash);
 }
 
-/** Whether the request comes from a page that is not of this listener. */
-function isForeign(request: HttpRequest): boolean {
-  const origin = request.getHeader('origin');
-  const isOther = origin !== '' && origin !== `http://${request.getHeader('host')}`;
-  return isOther || FOREIGN_SITES.includes(request.getHeader('sec-fetch-site'));
+/**
+ * Refusal of a request from a web page: of each POST, which browsers mark with an origin, and of each request from
+ * a page of another site. Such a page cannot read the answer, but could have it made many times.
+ */
+function foreign(context: RequestContext, method: Method): Answer | undefined {
+  const [host, origin, site] = asked(context);
+  if (method === 'POST' && origin !== '') return problem(403, 'forbidden', 'not from a web page');
+  const isOther = origin !== '' && origin !== `http://${host}`;
+  if (!isOther && !FOREIGN_SITES.includes(site)) return undefined;
+  return problem(403, 'forbidden', 'not for pages of other sites');
 }
 
 function problem(
@@ -326,11 +303,16 @@ function problem(
   return { status, type: JSON_TYPE, body: errorBodyOf(error, detail), headers };
 }
 
+const STARTING = problem(
+  503,
+  'not ready',
+  'the node starts, ends or cannot write: operations are not taken',
+);
 const UNAUTHORIZED = problem(
   401,
   'unauthorized',
   'Authorization: Bearer and ADMIN_TOKEN; where none is set, operations take that of DATA_DIR/admin.token',
-  CHALLENGE,
+  [['WWW-Authenticate', 'Bearer'], ...NO_STORE],
 );
 
 /** Hashes have equal length, which timingSafeEqual requires. */

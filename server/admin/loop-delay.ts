@@ -1,6 +1,5 @@
 /**
- * Measures how late the event loop is, over the last whole period, so that several readers get the
- * same values.
+ * Delay of the event loop over the last whole period, so that several readers get the same values.
  *
  * Thread: I/O.
  */
@@ -34,7 +33,7 @@ export class LoopDelay {
     this.timer.unref();
   }
 
-  /** The delay of the last period; during the first period, of that one so far. */
+  /** Delay of the last period; during the first period, of its part so far. */
   delay(): Delay {
     return this.last ?? this.read();
   }
@@ -46,8 +45,7 @@ export class LoopDelay {
 
   private read(): Delay {
     const { histogram } = this;
-    // The measured value is the time between two measurements, so the intended interval is
-    // subtracted.
+    // The histogram has the time between two measurements, so the intended interval is subtracted.
     const late = (ns: number): number => Math.max(0, Math.round(ns / NS) - RESOLUTION_MS);
     if (histogram.count === 0) return { p50: 0, p99: 0, max: 0 };
     return {

@@ -1,5 +1,6 @@
 /**
- * Operations on events and markets: what a market says and whether it takes orders is a generation of the catalog.
+ * Operations on events and markets. Texts of a market and its acceptance of orders are in the catalog
+ * generation.
  *
  * Thread: I/O. Not here: payouts (resolution-operations.ts).
  */
@@ -8,12 +9,10 @@ import { hasOrders } from '../../engine/markets/markets.ts';
 import { hasReachedEnd, marketEnd, marketTicks } from '../../engine/reads.ts';
 import type { Edit } from '../catalog/edits/edit.ts';
 import type { MarketEdits } from '../catalog/edits/market-edits.ts';
-import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { LedgerOperationParts } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused, refusedField } from './operation-row.ts';
 import {
   ConditionInput,
   EditEventInput,
@@ -24,7 +23,8 @@ import {
   MarketInput,
 } from './venue-schemas.ts';
 
-export interface MarketOperationParts extends Pick<LedgerOperationParts, 'now' | 'seqlock' | 't'> {
+export interface MarketOperationParts
+  extends Pick<LedgerOperationParts, 'now' | 'sequenceLock' | 't'> {
   readonly venue: Pick<MarketEdits, 'make'>;
 }
 
@@ -78,58 +78,41 @@ export const MARKET_OPERATIONS = [
     },
     (parts: MarketOperationParts) => (input) => edit(parts, input, isoNow(parts)),
   ),
-  operation(
-    'POST /admin/markets/halt',
-    {
-      does: 'refuses orders for a market; open ones stay',
-      input: ConditionInput,
-      answer: MarketAnswer,
-    },
-    (parts: MarketOperationParts) =>
-      ({ condition }) =>
-        change(parts, condition, { acceptingOrders: false }),
-  ),
-  operation(
-    'POST /admin/markets/resume',
-    {
-      does: 'takes orders for a halted market again',
-      input: ConditionInput,
-      answer: MarketAnswer,
-    },
-    (parts: MarketOperationParts) =>
-      ({ condition }) =>
-        change(parts, condition, { acceptingOrders: true }),
-  ),
-  operation(
+  changing('POST /admin/markets/halt', 'refuses orders for a market; open ones stay', {
+    acceptingOrders: false,
+  }),
+  changing('POST /admin/markets/resume', 'takes orders for a halted market again', {
+    acceptingOrders: true,
+  }),
+  changing(
     'POST /admin/markets/close',
-    {
-      does: 'ends a market for good: its open orders end, it can still resolve',
-      input: ConditionInput,
-      answer: MarketAnswer,
-    },
-    (parts: MarketOperationParts) =>
-      ({ condition }) =>
-        change(parts, condition, { closed: true }),
+    'ends a market for good: its open orders end, it can still resolve',
+    { closed: true },
   ),
 ];
-
-export function marketOperations(
-  parts: MarketOperationParts,
-): HandlersOf<typeof MARKET_OPERATIONS> {
-  return handlersOf(MARKET_OPERATIONS, parts);
-}
 
 function isoNow({ now }: MarketOperationParts): string {
   return new Date(now()).toISOString();
 }
 
-async function change(
-  parts: MarketOperationParts,
-  condition: string,
-  changes: Readonly<Record<string, unknown>>,
-): Promise<MarketResult> {
-  const edited = { kind: 'change', condition: condition.toLowerCase(), changes } as const;
-  return endedRefusal(parts, condition) ?? made(parts, { ...edited, at: isoNow(parts) });
+/** Operation that changes a market always in the same way. */
+function changing<const Key extends `POST /${string}`>(
+  key: Key,
+  does: string,
+  changes: Readonly<Record<string, boolean>>,
+) {
+  return operation(
+    key,
+    { does, input: ConditionInput, answer: MarketAnswer },
+    (parts: MarketOperationParts) =>
+      async (input): Promise<MarketResult> => {
+        const condition = input.condition.toLowerCase();
+        const at = isoNow(parts);
+        return (
+          endedRefusal(parts, condition) ?? made(parts, { kind: 'change', condition, changes, at })
+        );
+      },
+  );
 }
 
 async function editEvent(parts: MarketOperationParts, edited: Edit): Promise<EventResult> {
@@ -138,18 +121,14 @@ async function editEvent(parts: MarketOperationParts, edited: Edit): Promise<Eve
   return { event: result.event, slug: result.slug, changed: result.changed };
 }
 
-const TWO_KEYS = new OperationRefused(
-  400,
-  `${REFUSALS.INVALID_FIELD.texts[0]}id`,
-  'id is the older name of key: give one of them',
-);
+const TWO_KEYS = refusedField('id', 'id is the older name of key: give one of them');
 
 interface Keyed {
   readonly key?: string;
   readonly id?: string;
 }
 
-/** Both names of the key name the same object, which stored catalogs know by the older one. */
+/** Both names of the key are accepted; stored catalogs use the older one. */
 function withKey<Input extends Keyed, Result>(
   { id, key, ...fields }: Input,
   make: (fields: Omit<Input, 'id' | 'key'> & { readonly id?: string }) => Promise<Result>,
@@ -159,13 +138,12 @@ function withKey<Input extends Keyed, Result>(
   return make(name === undefined ? fields : { ...fields, id: name });
 }
 
-const COARSER = new OperationRefused(
-  409,
-  REFUSALS.COARSER_TICK.texts[0],
+const COARSER = refused(
+  'COARSER_TICK',
   'tick must divide the one before it, or the market must have no open order',
 );
 
-/** Resting orders stay on their prices; a new minimum or fee is for orders that come. */
+/** Edits a market. Resting orders stay on their prices; a new minimum or fee applies to new orders. */
 async function edit(
   parts: MarketOperationParts,
   input: Static<typeof EditMarketInput>,
@@ -183,28 +161,27 @@ async function edit(
     ...shown
   } = input;
   const condition = text.toLowerCase();
-  const refused = endedRefusal(parts, condition);
-  if (refused !== undefined) return refused;
+  const ended = endedRefusal(parts, condition);
+  if (ended !== undefined) return ended;
   const tradingEnd = keepOpen === true ? null : shown.endDate;
-  const changes = {
-    ...shown,
-    ...(tradingEnd === undefined ? {} : { tradingEnd }),
-    ...(tick === undefined ? {} : { orderPriceMinTickSize: tick }),
-    ...(minimum === undefined ? {} : { orderMinSize: minimum }),
-    ...(fee === undefined ? {} : { feeBps: fee }),
-  };
+  const terms = { orderPriceMinTickSize: tick, orderMinSize: minimum, feeBps: fee };
+  const changes = { ...shown, ...given({ tradingEnd, ...terms }) };
   if (tick !== undefined && (await isCoarser(parts, condition, tick))) return COARSER;
-  const fixed = {
-    ...(outcomes === undefined ? {} : { outcomes }),
-    ...(event === undefined ? {} : { event }),
-    ...(negRisk === undefined ? {} : { negRisk }),
-  };
+  const fixed = given({ outcomes, event, negRisk });
   const result = await made(parts, { kind: 'change', condition, changes, fixed, at });
-  // The end before may have come meanwhile; then the engine has kept it.
+  // The old trading end may have passed meanwhile; then the engine has kept it.
   return tradingEnd === undefined ? result : (endedRefusal(parts, condition) ?? result);
 }
 
-/** The refusal of a change to a market whose end has come; undefined = it may change. */
+type Given<Members> = { readonly [Name in keyof Members]?: Exclude<Members[Name], undefined> };
+
+/** Members that the input has. */
+function given<Members extends object>(members: Members): Given<Members> {
+  const has = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(has) as Given<Members>;
+}
+
+/** Refusal of a change to a market past its trading end; undefined = it may change. */
 function endedRefusal(
   { t }: MarketOperationParts,
   condition: string,
@@ -212,32 +189,31 @@ function endedRefusal(
   const market = marketByCondition(t, condition);
   if (market === 0 || !hasReachedEnd(t, market)) return undefined;
   const end = new Date(marketEnd(t, market)).toISOString();
-  return new OperationRefused(
-    409,
-    REFUSALS.MARKET_ENDED.texts[0],
+  return refused(
+    'MARKET_ENDED',
     `its end came at ${end}: it takes no orders again, and never changes; it can still resolve`,
   );
 }
 
-/** Whether resting orders of a market could be off the new grid. */
+/** Returns true where resting orders of a market could be off the new grid. */
 async function isCoarser(
-  { seqlock, t }: MarketOperationParts,
+  { sequenceLock, t }: MarketOperationParts,
   condition: string,
   tick: string,
 ): Promise<boolean> {
   const market = marketByCondition(t, condition);
   if (market === 0 || Math.round(1 / Number(tick)) % marketTicks(t, market) === 0) return false;
-  return seqlock.read(() => hasOrders(t, market));
+  return sequenceLock.read(() => hasOrders(t, market));
 }
 
-/** Makes an edit of the catalog; resolves with what is served then. */
+/** Makes an edit of the catalog; resolves with the served result. */
 export async function made(
   { venue }: Pick<MarketOperationParts, 'venue'>,
   edit: Edit,
 ): Promise<MarketResult> {
   const result = await venue.make(edit);
   if ('failure' in result) {
-    return new OperationRefused(503, 'the catalog cannot be changed', result.failure);
+    return refused('CATALOG_NOT_CHANGED', result.failure);
   }
   if ('error' in result) return new OperationRefused(result.status, result.error, result.detail);
   const { generation, outcomes, tokens, ...shown } = result;

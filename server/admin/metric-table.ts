@@ -1,8 +1,7 @@
 /**
- * The metrics: name, kind, meaning, and where the values come from at a scrape. README lists them;
- * a test compares it with this table.
+ * Metrics: name, kind, meaning, and source of the values at a scrape. A test compares README with this table.
  *
- * Thread: I/O. Non-goals: how they are written (metrics.ts), how they are counted.
+ * Thread: I/O. Not here: the text format (metrics.ts), the counting.
  */
 
 import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
@@ -17,16 +16,16 @@ import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import type { NodeFacts } from './summary.ts';
 
-/** The data for one scrape. */
+/** Data for one scrape. */
 export interface Scrape {
   readonly node: NodeFacts;
   readonly delay: Delay;
   /** Free bytes on the disk of DATA_DIR; undefined when the system does not report them. */
   readonly diskFree: number | undefined;
-  /** Lines of the log that its reader left no room for. */
+  /** Log lines dropped because their reader was too slow. */
   readonly droppedLines: number;
   readonly version: string;
-  /** Undefined where it is not known. */
+  /** Undefined when unknown. */
   readonly commit: string | undefined;
   /** Unix milliseconds. */
   readonly now: number;
@@ -49,7 +48,7 @@ interface MetricRow {
   readonly labels: readonly string[];
 }
 
-/** A metric of single numbers. A counter only grows until the process starts again. */
+/** Metric of single numbers. A counter only grows until the process starts again. */
 interface NumberRow extends MetricRow {
   readonly type: 'counter' | 'gauge';
   readonly read: (scrape: Scrape) => readonly Value[];
@@ -57,9 +56,9 @@ interface NumberRow extends MetricRow {
 
 export interface HistogramRow extends MetricRow {
   readonly type: 'histogram';
-  /** The size of one counted unit of the histogram, in the unit of the metric's name. */
+  /** Size of one counted unit of the histogram, in the unit of the metric's name. */
   readonly unit: number;
-  /** Upper bounds of the buckets, in counted units: powers of two, where the counts have bounds too. */
+  /** Upper bounds of the buckets, in counted units: powers of two, which are bounds of the counts too. */
   readonly bounds: readonly number[];
   readonly read: (scrape: Scrape) => readonly Distribution[];
 }
@@ -67,7 +66,7 @@ export interface HistogramRow extends MetricRow {
 const MS = 1_000;
 const MICROSECOND = 1e-6;
 const MICRO_UNITS = 1e6;
-/** Labels are bounded: so many markets, those with the most orders. */
+/** Bound of the market label: the markets with the most orders. */
 const BUSIEST = 10;
 
 const powersOfTwo = (...exponents: readonly number[]) => exponents.map((one) => 2 ** one);
@@ -79,7 +78,7 @@ const SIZES = powersOfTwo(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
 type ReadOne = (scrape: Scrape) => number | undefined;
 type ReadByLabel = (scrape: Scrape) => Iterable<readonly [label: string, value: number]>;
 
-/** A metric without labels; while its value is undefined it is not shown. */
+/** Metric without labels; absent while its value is undefined. */
 function single(type: NumberRow['type'], help: string, read: ReadOne): NumberRow {
   const values = (value: number | undefined) =>
     value === undefined ? [] : [{ labels: {}, value }];
@@ -89,7 +88,7 @@ function single(type: NumberRow['type'], help: string, read: ReadOne): NumberRow
 const gauge = (help: string, read: ReadOne) => single('gauge', help, read);
 const counter = (help: string, read: ReadOne) => single('counter', help, read);
 
-/** A metric with one label, and a value for each of its texts. */
+/** Metric with one label, and a value for each of its texts. */
 function byLabel(
   type: NumberRow['type'],
   label: string,
@@ -101,7 +100,7 @@ function byLabel(
   return { type, help, labels: [label], read: values };
 }
 
-/** Requests by route and status, those that occurred. */
+/** Answered requests by route and status, non-zero counts only. */
 function requestsOf({ requests }: NodeFacts) {
   return requests.flatMap((row) =>
     row.byStatus().map(({ count, histogram, status }) => ({
@@ -223,7 +222,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   exchange_mirror_doubts_total: byLabel(
     'counter',
     'reason',
-    'how often a mirrored book came into doubt, by reason',
+    'how often a mirrored book became stale, by reason',
     ({ node }) => node.mirror?.staleCounts ?? [],
   ),
   exchange_market_orders_total: byLabel(
@@ -420,7 +419,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     ({ droppedLines }) => droppedLines,
   ),
   exchange_clock_jump_seconds: gauge(
-    'how far a clock that jumped is ahead of the time of the node; 0 = it is not in doubt',
+    'how far a clock that jumped is ahead of the time of the node; 0 = it has not jumped',
     ({ node }) => node.clock.jumpMs / MS,
   ),
   exchange_log_ahead_seconds: gauge(
@@ -429,7 +428,7 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   ),
 };
 
-/** Reject reasons with the same text are one result. Results that never occurred are 0. */
+/** Counts by result. Reject reasons with the same text are one result; results that never occurred are 0. */
 function resultsOf(results: ArrayLike<number>): Iterable<readonly [string, number]> {
   const byText = new Map<string, number>();
   if (results.length === 0) return byText;
@@ -440,7 +439,7 @@ function resultsOf(results: ArrayLike<number>): Iterable<readonly [string, numbe
   return byText;
 }
 
-/** By name of the rule, as clients know codes: SIZE_BELOW_MINIMUM. */
+/** Counts by code of the rule, such as SIZE_BELOW_MINIMUM. */
 function refusalsOf(results: ArrayLike<number>): (readonly [string, number])[] {
   if (results.length === 0) return [];
   return Object.entries(RejectReason)
@@ -448,7 +447,7 @@ function refusalsOf(results: ArrayLike<number>): (readonly [string, number])[] {
     .map(([name, rule]) => [name.replaceAll(/[A-Z]/g, '_$&').toUpperCase(), results[rule]!]);
 }
 
-/** Those of cancels and of the node's own commands come after them. */
+/** Reasons of cancels and internal commands follow those of orders. */
 const ORDER_REJECT_REASONS = Object.values(RejectReason).filter(
   (rule) => rule < RejectReason.orderNotFound,
 );

@@ -1,7 +1,6 @@
 /**
- * Single entry point to the package prom-client: the text of GET /metrics, from the table of
- * metrics and from what the package itself measures of the process. Values are read at a scrape:
- * nothing on the path of an order calls the package.
+ * Single entry point to the package prom-client: the text of GET /metrics, from the table of metrics and the
+ * package's own process metrics. Values are read at a scrape: no order path calls the package.
  *
  * Thread: I/O.
  */
@@ -21,7 +20,7 @@ interface NamedValue extends Value {
   readonly metricName?: string;
 }
 
-/** The methods that a registry of the package calls on a metric. */
+/** Methods that a registry of the package calls on a metric. */
 interface ReadMetric {
   readonly name: string;
   readonly help: string;
@@ -35,7 +34,7 @@ const SELDOM_MS = 60_000;
 
 export class Metrics {
   private readonly registry = new Registry();
-  /** The data of the current scrape; undefined until the node has recovered. */
+  /** Data of the current scrape; undefined until the node has recovered. */
   private scrape: Scrape | undefined;
 
   constructor() {
@@ -43,8 +42,8 @@ export class Metrics {
       register: this.registry,
       eventLoopMonitoringPrecision: SELDOM_MS,
     });
-    // The table has a delay of its own (loop-delay.ts): a second measurement would wake the thread
-    // twice as often.
+    // The table has a delay of its own (loop-delay.ts): a second measurement would wake the thread twice as
+    // often.
     for (const { name } of this.registry.getMetricsAsArray()) {
       if (name.startsWith(LOOP_LAG)) this.registry.removeSingleMetric(name);
     }
@@ -95,7 +94,7 @@ function bucketsOf(
   ];
 }
 
-/** Whole numbers below a bound are at most the bound less one. Durations are no whole numbers. */
+/** Integers below a bound are at most the bound less one. Durations are no integers. */
 function boundText(bound: number, unit: number): string {
   return String(unit === 1 ? bound - 1 : Number((bound * unit).toPrecision(12)));
 }

@@ -1,49 +1,35 @@
 /**
- * Puts addresses, condition ids and numbers of events in place of names in the input of an operation, before it is
- * in the audit log.
+ * Replaces names in the input of an operation by addresses, condition ids and event numbers, before the input
+ * enters the audit log.
  *
  * Thread: I/O, or that of a command on a stopped directory.
  */
-import { REFUSALS } from '../common/refusals.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import { OperationRefused, type OperationRow } from './operation-row.ts';
+import { OperationRefused, refused } from './operation-row.ts';
 import { WALLET_REF } from './operation-schemas.ts';
-import { OPERATIONS, type OperationKey } from './operation-table.ts';
+import { type OperationKey, operationRows } from './operation-table.ts';
 import { EVENT_REF, MARKET_REF } from './venue-schemas.ts';
 
 /** Result of looking a number or a slug up; `many`: several have the slug. */
 type Named = { readonly found: string } | 'none' | 'many';
 
-export interface InputNames {
+interface InputNames {
   /** 20 bytes; undefined where no wallet has the name. */
   readonly wallet: (name: string) => Uint8Array | undefined;
-  /** The condition id of a market, by its number or slug. */
+  /** Condition id of a market, by its number or slug. */
   readonly market: (text: string) => Named;
-  /** The number of an event, by its number or slug. */
+  /** Number of an event, by its number or slug. */
   readonly event: (text: string) => Named;
 }
 
-/** Returns the input with what its names stand for, or why there is no such thing. */
+/** Returns the input with names replaced, or the refusal of an unknown name. */
 export type ResolveNames = (key: OperationKey, input: object) => object | OperationRefused;
 
-const NO_WALLET = new OperationRefused(
-  404,
-  REFUSALS.UNKNOWN_WALLET.texts[0],
-  'no wallet has this name',
-);
-const NO_MARKET = new OperationRefused(
-  404,
-  REFUSALS.UNKNOWN_MARKET.texts[0],
-  'no market has this condition id, number or slug',
-);
-const NO_EVENT = new OperationRefused(
-  404,
-  REFUSALS.UNKNOWN_EVENT.texts[0],
-  'no event has this number or slug',
-);
-const MANY = new OperationRefused(
-  409,
-  REFUSALS.SLUG_OF_SEVERAL.texts[0],
+const NO_WALLET = refused('UNKNOWN_WALLET', 'no wallet has this name');
+const NO_MARKET = refused('UNKNOWN_MARKET', 'no market has this condition id, number or slug');
+const NO_EVENT = refused('UNKNOWN_EVENT', 'no event has this number or slug');
+const MANY = refused(
+  'SLUG_OF_SEVERAL',
   'name it by its number, which `market list` and `event list` show',
 );
 
@@ -73,22 +59,21 @@ function wallet(text: string, names: InputNames): string | OperationRefused {
 }
 
 function market(text: string, names: InputNames): string | OperationRefused {
-  if (/^0x/i.test(text)) return text.toLowerCase();
-  const named = names.market(text);
-  if (named === 'none') return NO_MARKET;
-  return named === 'many' ? MANY : named.found;
+  return /^0x/i.test(text) ? text.toLowerCase() : foundOf(names.market(text), NO_MARKET);
 }
 
 function event(text: string, names: InputNames): string | OperationRefused {
-  const named = names.event(text);
-  if (named === 'none') return NO_EVENT;
+  return foundOf(names.event(text), NO_EVENT);
+}
+
+function foundOf(named: Named, none: OperationRefused): string | OperationRefused {
+  if (named === 'none') return none;
   return named === 'many' ? MANY : named.found;
 }
 
-/** The members of each input that may be names. */
+/** Members of each input that may be names. */
 const MEMBERS: ReadonlyMap<OperationKey, readonly (readonly [string, Resolve])[]> = new Map(
-  (Object.keys(OPERATIONS) as OperationKey[]).map((key) => {
-    const { input }: OperationRow = OPERATIONS[key];
+  operationRows().map(([key, { input }]) => {
     const members = Object.entries(input.properties).flatMap(([name, { pattern }]) => {
       const resolve = (KINDS as Readonly<Record<string, Resolve>>)[String(pattern)];
       return resolve === undefined ? [] : [[name, resolve] as const];

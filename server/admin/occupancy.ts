@@ -1,4 +1,4 @@
-/** How full the engine's tables are. Thread: any that may read them. */
+/** Use and capacity of the engine's tables. Thread: any that may read them. */
 
 import { matchingUse } from '../../engine/book/matching.ts';
 import { ledgerIsOn, ledgerTotals, operatorIds } from '../../engine/ledger/reads.ts';
@@ -14,11 +14,11 @@ import {
 } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 
-export interface Occupancy {
+interface Occupancy {
   readonly table: string;
   readonly used: number;
   readonly capacity: number;
-  /** The variable that sets its capacity. */
+  /** Setting of its capacity. */
   readonly variable: string;
 }
 

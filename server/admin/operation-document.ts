@@ -1,14 +1,21 @@
 /**
- * The OpenAPI document (3.1) of the admin listener, made only from the table of operations.
+ * OpenAPI document (3.1) of the admin listener, made only from the table of operations.
  *
  * Thread: any; pure.
  */
 import { packageVersion } from '../common/package-version.ts';
-import type { TSchema } from '../common/schema.ts';
 import { type Json, Schemas } from '../routes/json-schema.ts';
-import { operationName, parametersOf } from '../routes/operation.ts';
+import { documentOf } from '../routes/openapi.ts';
+import {
+  ERROR,
+  json,
+  operationName,
+  parametersOf,
+  plain,
+  requestBody,
+} from '../routes/operation.ts';
 import type { OperationRow } from './operation-row.ts';
-import { OPERATIONS } from './operation-table.ts';
+import { operationRows } from './operation-table.ts';
 
 const DESCRIPTION = `What an operator reads and changes of a node. Each request needs the bearer token. A change
 is a POST without \`Origin\`, so no web page can make it; it gets an entry in the audit log, whose actor is
@@ -25,21 +32,12 @@ const ERRORS: Readonly<Record<number, string>> = {
 
 export function operationsDocument(): Json {
   const schemas = new Schemas(new Map());
-  const paths: Record<string, Record<string, Json>> = {};
-  for (const [key, row] of Object.entries<OperationRow>(OPERATIONS)) {
-    const [method = '', path = ''] = key.split(' ');
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(key, row, schemas) };
-  }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Prediction-market node: operations',
-      version: packageVersion(),
-      description: DESCRIPTION,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/', description: 'the admin listener of the node that served this' }],
-    paths,
+  return documentOf({
+    title: 'Prediction-market node: operations',
+    version: packageVersion(),
+    description: DESCRIPTION,
+    server: 'the admin listener of the node that served this',
+    operations: operationRows().map(([key, row]) => [key, operationOf(key, row, schemas)] as const),
     components: {
       schemas: {
         Error: {
@@ -50,26 +48,23 @@ export function operationsDocument(): Json {
       },
       securitySchemes: { Token: { type: 'http', scheme: 'bearer' } },
     },
-  };
+  });
 }
 
-function operationOf(key: string, row: OperationRow, schemas: Schemas): Json {
-  const content = (schema: TSchema | Json) => ({ 'application/json': { schema } });
+function operationOf(key: string, { answer, does, input }: OperationRow, schemas: Schemas): Json {
   const isRead = key.startsWith('GET ');
+  const errors = Object.entries(ERRORS).map(([status, description]) => [
+    status,
+    { description, content: json(ERROR) },
+  ]);
   return {
     operationId: operationName(key),
-    summary: row.does.replaceAll('`', ''),
-    ...(isRead
-      ? { parameters: parametersOf(key, row.input, false, schemas) }
-      : { requestBody: { required: true, content: content(schemas.of(row.input)) } }),
+    summary: plain(does),
+    parameters: isRead ? parametersOf(key, input, schemas) : undefined,
+    requestBody: isRead ? undefined : requestBody(schemas.of(input)),
     responses: {
-      200: { description: 'the answer', content: content(schemas.of(row.answer)) },
-      ...Object.fromEntries(
-        Object.entries(ERRORS).map(([status, description]) => [
-          status,
-          { description, content: content({ $ref: '#/components/schemas/Error' }) },
-        ]),
-      ),
+      200: { description: 'the answer', content: json(schemas.of(answer)) },
+      ...Object.fromEntries(errors),
     },
     security: [{ Token: [] }],
   };

@@ -1,49 +1,45 @@
 /**
- * What a row of the table of operations says, and what a handler gives back.
+ * Row of the table of operations, and results of handlers.
  *
- * Thread: any. Not here: how a request becomes a call (operations.ts).
+ * Thread: any. Not here: execution of a request (operations.ts).
  */
 import type { RefusalFacts } from '../common/error-bodies.ts';
+import { type RefusalCode, refusalOf } from '../common/refusals.ts';
 import type { Static, TObject, TSchema } from '../common/schema.ts';
 import type { Defined } from '../http/route.ts';
 
 export interface OperationRow {
   /** One line for the README and the API document. */
   readonly does: string;
-  /** The query of a GET, or the JSON body of a POST; each member says its rule as `description`. */
+  /** Query of a GET, or JSON body of a POST; each member states its rule as `description`. */
   readonly input: TObject;
-  /** Of a 200. */
+  /** Body of a 200. */
   readonly answer: TSchema;
-  /** Of a POST: bytes of its body, where they may be more than those of other operations. */
+  /** Bound of a POST body in bytes, where it exceeds the common one. */
   readonly bodyBytes?: number;
-  /** Returns what the audit log keeps of a long input; where this is absent, it keeps all of it. */
+  /** Returns the audited summary of a long input; absent: the whole input is audited. */
   readonly audited?: (input: never) => object;
-  /** Of a POST that changes nothing: each node answers it itself, and the audit log has no entry. */
+  /** Marks a POST that changes nothing: each node answers it itself, without an entry in the audit log. */
   readonly reads?: true;
-  /** A change of this node alone, also in a cluster; all others are made by the node that leads. */
+  /** Marks a change of this node alone, also in a cluster; the leader makes all others. */
   readonly ofNode?: true;
-  /** It is made also where the audit log cannot be written: the node that leads next has the entry. */
+  /** Marks a change that is made even when the audit log cannot be written: the next leader has the entry. */
   readonly auditedNext?: true;
   /**
-   * Of a recording that is played, where nothing is worth anything: ADMIN_TOKEN alone guards it, where it is set, and no
-   * entry is made.
+   * Marks an operation on a played recording, where nothing has value: only ADMIN_TOKEN guards it, where it
+   * is set, and no entry is made.
    */
   readonly ofPlay?: true;
 }
 
-/** The operation cannot be done; nothing has changed. */
+/** The operation is refused; nothing has changed. */
 export class OperationRefused {
-  readonly status: 400 | 403 | 404 | 409 | 503;
+  readonly status: number;
   readonly error: string;
   readonly detail: string;
   readonly facts: RefusalFacts;
 
-  constructor(
-    status: OperationRefused['status'],
-    error: string,
-    detail = '',
-    facts: RefusalFacts = {},
-  ) {
+  constructor(status: number, error: string, detail = '', facts: RefusalFacts = {}) {
     this.status = status;
     this.error = error;
     this.detail = detail;
@@ -51,23 +47,33 @@ export class OperationRefused {
   }
 }
 
+/** @param text one of the code, by default its usual one */
+export function refused(code: RefusalCode, detail = '', text?: string): OperationRefused {
+  const { status, texts } = refusalOf(code);
+  return new OperationRefused(status!, text ?? texts[0], detail);
+}
+
+/** Refusal of a member of an input. */
+export function refusedField(member: string, detail: string): OperationRefused {
+  return refused('INVALID_FIELD', detail, `${refusalOf('INVALID_FIELD').texts[0]}${member}`);
+}
+
 type Result<Answer> = Answer | OperationRefused;
 
-/** The caller of an operation. */
 export interface Caller {
-  /** As the audit log names it. */
+  /** Name in the audit log. */
   readonly actor: string;
-  /** Whether the audit log has an entry of it; false for a read too. */
+  /** True where the audit log has an entry of it; false for a read too. */
   readonly isAudited: boolean;
 }
 
-/** Does what a row says. What it throws is a fault of the node: 500, and a line in the log. */
-export type OperationHandler<Row extends OperationRow> = (
+/** Executes a row. An exception is a fault of the node: 500, and a line in the log. */
+type OperationHandler<Row extends OperationRow> = (
   input: Static<Row['input']>,
   caller: Caller,
 ) => Result<Static<Row['answer']>> | Promise<Result<Static<Row['answer']>>>;
 
-/** An operation: its row, and its handler beside it, which is made for a running node or a stopped directory. */
+/** Operation: its row, and a handler made for a running node or a stopped directory. */
 export function operation<
   const Key extends `${'GET' | 'POST'} /${string}`,
   const Row extends OperationRow,

@@ -1,18 +1,18 @@
 /** Inputs and answers of the operations. */
 import { type TProperties, Type } from '../common/schema.ts';
 import { nameSchema } from '../common/text-schemas.ts';
+import { flag, oneOf, text, whole } from '../routes/shorthand.ts';
 
 export const Wallet = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
   description: 'a wallet address, 0x and 40 hexadecimal digits',
 });
-/** Of an input; named-inputs.ts puts the address in place of a name. */
+/** Pattern of a wallet in an input; named-inputs.ts replaces a name by the address. */
 export const WALLET_REF = '^(?:0x[0-9a-fA-F]{40}|(?!0[xX]).{1,64})$';
-export const WalletRef = Type.String({
-  pattern: WALLET_REF,
-  description:
-    'a wallet: its address, 0x and 40 hexadecimal digits, or the name that an operator gave to it',
-});
+export const WalletRef = text(
+  'a wallet: its address, 0x and 40 hexadecimal digits, or the name that an operator gave to it',
+  { pattern: WALLET_REF },
+);
 const KeyId = Type.String({
   pattern: '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
   description: 'a key as the list of keys names it',
@@ -22,15 +22,15 @@ const Nonce = Type.String({
   description: 'a whole number below 2^256, as text',
 });
 
-/** An operator who mistypes a name must not get the default in its place. */
+/** Schema of an input without further members: a mistyped name must not get the default in its place. */
 export function inputOf<Members extends TProperties>(members: Members) {
   return Type.Object(members, { additionalProperties: false });
 }
 
-/** How many rows are wanted. */
+/** Bound of the rows in an answer. */
 export function limitOf(maximum: number, usual: number) {
   const description = `a whole number from 1 to ${maximum}`;
-  return Type.Optional(Type.Integer({ minimum: 1, maximum, default: usual, description }));
+  return Type.Optional(whole(description, { minimum: 1, maximum, default: usual }));
 }
 
 export const NoInput = inputOf({});
@@ -41,75 +41,74 @@ export const KeysInput = inputOf({
   limit: limitOf(10_000, 1_000),
 });
 const Key = Type.Object({
-  key: Type.String(),
+  key: text(),
   wallet: Wallet,
-  kind: Type.Union([Type.Literal('api'), Type.Literal('read-only')]),
-  nonce: Type.String(),
-  state: Type.Union([Type.Literal('active'), Type.Literal('banned'), Type.Literal('revoked')], {
-    description: 'banned: its wallet is, and it works again when the ban is lifted',
-  }),
+  kind: oneOf(['api', 'read-only']),
+  nonce: text(),
+  state: oneOf(
+    ['active', 'banned', 'revoked'],
+    'banned: its wallet is, and it works again when the ban is lifted',
+  ),
 });
 export const KeysAnswer = Type.Object({
   keys: Type.Array(Key),
-  more: Type.Boolean({ description: 'there are further ones `after` the last' }),
+  more: flag('there are further ones `after` the last'),
 });
 export const IssueInput = inputOf({ wallet: WalletRef, nonce: Type.Optional(Nonce) });
 export const IssuedAnswer = Type.Object({
   wallet: Wallet,
-  nonce: Type.String(),
-  apiKey: Type.String(),
-  secret: Type.String(),
-  passphrase: Type.String(),
+  nonce: text(),
+  apiKey: text(),
+  secret: text(),
+  passphrase: text(),
 });
 export const RevokeInput = inputOf({ key: KeyId });
 export const RevokedAnswer = Type.Object({
-  key: Type.String(),
+  key: text(),
   wallet: Wallet,
-  changed: Type.Boolean({ description: 'false: it was revoked before' }),
+  changed: flag('false: it was revoked before'),
 });
 
 const Reason = nameSchema(200, 'a text', 0);
-const Changed = Type.Boolean({ description: 'false: it was so before' });
+const Changed = flag('false: it was so before');
 
 export const OrdersInput = inputOf({
   wallet: WalletRef,
-  offset: Type.Optional(
-    Type.Integer({ minimum: 0, default: 0, description: 'a whole number from 0' }),
-  ),
+  offset: Type.Optional(whole('a whole number from 0', { minimum: 0, default: 0 })),
   limit: limitOf(1_000, 100),
 });
 const Order = Type.Object({
-  id: Type.String(),
+  id: text(),
   signer: Wallet,
   maker_address: Wallet,
-  api_key: Type.String(),
-  market: Type.String(),
-  asset_id: Type.String(),
-  outcome: Type.String(),
-  side: Type.String(),
-  price: Type.String(),
-  original_size: Type.String(),
-  size_matched: Type.String(),
-  order_type: Type.String(),
-  expiration: Type.String(),
-  created_at: Type.Integer({ description: 'unix seconds' }),
+  api_key: text(),
+  market: text(),
+  asset_id: text(),
+  outcome: text(),
+  side: text(),
+  price: text(),
+  original_size: text(),
+  size_matched: text(),
+  order_type: text(),
+  expiration: text(),
+  created_at: whole('unix seconds'),
 });
-export const OrdersAnswer = Type.Object({ total: Type.Integer(), orders: Type.Array(Order) });
+export const OrdersAnswer = Type.Object({ total: whole(), orders: Type.Array(Order) });
 export const CancelInput = inputOf({
   wallet: WalletRef,
   id: Type.Optional(
     Type.String({ pattern: '^0x[0-9a-fA-F]{64}$', description: 'the id of an order' }),
   ),
 });
-export const CanceledAnswer = Type.Object({ canceled: Type.Integer() });
+export const CanceledAnswer = Type.Object({ canceled: whole() });
 
 export const BansAnswer = Type.Object({
   bans: Type.Array(
     Type.Object({
       wallet: Wallet,
-      name: Type.String({ description: 'that an operator gave to the wallet; "" = none' }),
-      since: Type.String(),
-      reason: Type.String(),
+      name: text('that an operator gave to the wallet; "" = none'),
+      since: text(),
+      reason: text(),
     }),
   ),
 });
@@ -117,12 +116,12 @@ export const BanInput = inputOf({ wallet: WalletRef, reason: Type.Optional(Reaso
 export const BannedAnswer = Type.Object({
   wallet: Wallet,
   changed: Changed,
-  canceled: Type.Integer({ description: 'open orders that ended' }),
+  canceled: whole('open orders that ended'),
 });
 export const LiftInput = inputOf({ wallet: WalletRef });
 export const LiftedAnswer = Type.Object({ wallet: Wallet, changed: Changed });
 
-const Name = Type.String({ description: 'that an operator gave to the wallet; "" = none' });
+const Name = text('that an operator gave to the wallet; "" = none');
 export const NameInput = inputOf({
   wallet: WalletRef,
   name: Type.Optional({
@@ -133,16 +132,12 @@ export const NameInput = inputOf({
 });
 export const NamedAnswer = Type.Object({ wallet: Wallet, name: Name, changed: Changed });
 
-const Amount = Type.String({ description: 'collateral, a decimal with at most six decimals' });
+const Amount = text('collateral, a decimal with at most six decimals');
 export const WalletsInput = inputOf({
-  search: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'part of an address or of a name' }),
-  ),
-  funded: Type.Optional(Type.Boolean({ description: 'true: wallets with cash or shares alone' })),
-  banned: Type.Optional(Type.Boolean({ description: 'true: banned wallets alone' })),
-  after: Type.Optional(
-    Type.Integer({ minimum: 0, description: '`next` of the page before, a whole number from 0' }),
-  ),
+  search: Type.Optional(text('part of an address or of a name', { minLength: 1, maxLength: 64 })),
+  funded: Type.Optional(flag('true: wallets with cash or shares alone')),
+  banned: Type.Optional(flag('true: banned wallets alone')),
+  after: Type.Optional(whole('`next` of the page before, a whole number from 0', { minimum: 0 })),
   limit: limitOf(1_000, 100),
 });
 export const WalletsAnswer = Type.Object({
@@ -150,57 +145,49 @@ export const WalletsAnswer = Type.Object({
     Type.Object({
       wallet: Wallet,
       name: Name,
-      banned: Type.Boolean(),
-      open_orders: Type.Integer({ description: 'that it has signed' }),
+      banned: flag(),
+      open_orders: whole('that it has signed'),
       cash: Type.Optional(Type.Object({ total: Amount, reserved: Amount, free: Amount })),
-      positions: Type.Optional(
-        Type.Integer({ description: 'tokens of which it has shares, or buys some' }),
-      ),
+      positions: Type.Optional(whole('tokens of which it has shares, or buys some')),
     }),
     { description: 'oldest first; with a ledger with cash and positions' },
   ),
-  next: Type.Union([Type.Integer(), Type.Null()], {
+  next: Type.Union([whole(), Type.Null()], {
     description: 'for `after`: a page may be short and have further ones; null = there are none',
   }),
 });
 
 export const PauseInput = inputOf({ reason: Type.Optional(Reason) });
 export const PauseAnswer = Type.Object({
-  paused: Type.Boolean(),
-  since: Type.Optional(Type.String()),
-  reason: Type.Optional(Type.String()),
+  paused: flag(),
+  since: Type.Optional(text()),
+  reason: Type.Optional(text()),
 });
-export const PausedAnswer = Type.Object({ paused: Type.Boolean(), changed: Changed });
+export const PausedAnswer = Type.Object({ paused: flag(), changed: Changed });
 
 export const LimitInput = inputOf({
-  name: Type.String({ description: 'the name of a rate limit' }),
-  limit: Type.String({ description: 'requests/seconds such as 400/10, or off' }),
+  name: text('the name of a rate limit'),
+  limit: text('requests/seconds such as 400/10, or off'),
 });
 export const LimitsAnswer = Type.Object({
-  limits: Type.Array(
-    Type.Object({ name: Type.String(), covers: Type.String(), limit: Type.String() }),
-  ),
-  setting: Type.String({ description: 'the setting that keeps them over a restart' }),
+  limits: Type.Array(Type.Object({ name: text(), covers: text(), limit: text() })),
+  setting: text('the setting that keeps them over a restart'),
 });
 
 export const AuditInput = inputOf({
-  before: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'the id of an entry: those before it' }),
-  ),
+  before: Type.Optional(whole('the id of an entry: those before it', { minimum: 1 })),
   limit: limitOf(1_000, 100),
 });
 export const AuditAnswer = Type.Object({
   entries: Type.Array(
     Type.Object({
-      id: Type.Integer(),
-      time: Type.String({ description: 'ISO 8601' }),
-      actor: Type.String({ description: 'the name that the caller gave, and its address' }),
-      route: Type.String(),
+      id: whole(),
+      time: text('ISO 8601'),
+      actor: text('the name that the caller gave, and its address'),
+      route: text(),
       body: Type.Unknown(),
-      status: Type.Optional(
-        Type.Integer({ description: 'of the answer; absent while it is under way, or never came' }),
-      ),
-      error: Type.Optional(Type.String()),
+      status: Type.Optional(whole('of the answer; absent while it is under way, or never came')),
+      error: Type.Optional(text()),
     }),
   ),
 });

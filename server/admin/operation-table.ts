@@ -1,6 +1,6 @@
 /**
- * The operations of the admin listener: the lists of all files here, in the order of the README. A GET
- * reads; a POST changes something and, unless its row says otherwise, gets an entry in the audit log. Validation,
+ * Operations of the admin listener: the lists of all files here, in the order of the README. A GET reads; a
+ * POST changes something and, unless its row says otherwise, gets an entry in the audit log. Validation,
  * document and README are made from it.
  */
 import type { Static } from '../common/schema.ts';
@@ -19,49 +19,47 @@ import { LIMIT_OPERATIONS, PAUSE_OPERATIONS } from './venue-operations.ts';
 import { NAME_OPERATIONS, WALLET_OPERATIONS } from './wallet-list.ts';
 import { BAN_OPERATIONS, ORDER_OPERATIONS } from './wallet-operations.ts';
 
-const LISTS = [
-  ...KEY_OPERATIONS,
-  ...ORDER_OPERATIONS,
-  ...WALLET_OPERATIONS,
-  ...NAME_OPERATIONS,
-  ...BAN_OPERATIONS,
-  ...PAUSE_OPERATIONS,
-  ...LIMIT_OPERATIONS,
-  ...LEDGER_OPERATIONS,
-  ...DEPOSIT_OPERATIONS,
-  ...STATEMENT_OPERATIONS,
-  ...MARKET_OPERATIONS,
-  ...RESOLUTION_OPERATIONS,
-  ...CLUSTER_OPERATIONS,
-  ...AUDIT_OPERATIONS,
-  ...PLAY_OPERATIONS,
-];
-
-type Operation = (typeof LISTS)[number];
-
-export const OPERATIONS = Object.fromEntries(LISTS.map(({ key, row }) => [key, row])) as {
-  readonly [Each in Operation as Each['key']]: Each['row'];
+export const OPERATION_LISTS = {
+  keys: KEY_OPERATIONS,
+  orders: ORDER_OPERATIONS,
+  wallets: WALLET_OPERATIONS,
+  names: NAME_OPERATIONS,
+  bans: BAN_OPERATIONS,
+  pause: PAUSE_OPERATIONS,
+  limits: LIMIT_OPERATIONS,
+  ledger: LEDGER_OPERATIONS,
+  deposits: DEPOSIT_OPERATIONS,
+  statements: STATEMENT_OPERATIONS,
+  markets: MARKET_OPERATIONS,
+  resolutions: RESOLUTION_OPERATIONS,
+  cluster: CLUSTER_OPERATIONS,
+  audit: AUDIT_OPERATIONS,
+  play: PLAY_OPERATIONS,
 };
+
+type Operation = (typeof OPERATION_LISTS)[keyof typeof OPERATION_LISTS][number];
+
+export const OPERATIONS = Object.fromEntries(
+  Object.values(OPERATION_LISTS).flatMap((list) => list.map(({ key, row }) => [key, row])),
+) as { readonly [Each in Operation as Each['key']]: Each['row'] };
 
 export type OperationKey = keyof typeof OPERATIONS;
 
-export type OperationHandlers = HandlersOf<typeof LISTS>;
+export type OperationHandlers = HandlersOf<Operation[]>;
 
 export type OperationInput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['input']>;
 export type OperationOutput<Key extends OperationKey> = Static<(typeof OPERATIONS)[Key]['answer']>;
 
-/** Whether it gets an entry in the audit log, and is made by the node that leads. */
+export function operationRow(key: OperationKey): OperationRow {
+  return OPERATIONS[key];
+}
+
+export function operationRows(): (readonly [OperationKey, OperationRow])[] {
+  return Object.entries(OPERATIONS) as (readonly [OperationKey, OperationRow])[];
+}
+
+/** Returns true for an operation that has an entry in the audit log and that the leader makes. */
 export function isChange(key: OperationKey): boolean {
-  const { ofPlay, reads }: OperationRow = OPERATIONS[key];
+  const { ofPlay, reads } = operationRow(key);
   return key.startsWith('POST ') && ofPlay !== true && reads !== true;
-}
-
-/** Whether it is one of a recording that is played. */
-export function isOfPlay(key: OperationKey): boolean {
-  const { ofPlay }: OperationRow = OPERATIONS[key];
-  return ofPlay === true;
-}
-
-export function isOperation(key: string): key is OperationKey {
-  return Object.hasOwn(OPERATIONS, key);
 }

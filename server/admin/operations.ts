@@ -1,8 +1,8 @@
 /**
- * Runs the operations: the input is checked by the compiled schema of its row, a change is in the audit log
+ * Runs the operations: the input is checked by the compiled schema of its row. A change is in the audit log
  * before it begins, and again with its result.
  *
- * Thread: I/O, or that of a command on a stopped directory. Not here: who may call (listener.ts).
+ * Thread: I/O, or that of a command on a stopped directory. Not here: access (listener.ts).
  */
 import type { AuditLog } from '../../storage/operations/audit-log.ts';
 import { bodyFault } from '../common/body-fault.ts';
@@ -13,55 +13,56 @@ import { compileQuery } from '../common/query.ts';
 import { compileShape } from '../common/schema.ts';
 import { Unavailable } from '../common/unavailable.ts';
 import type { ResolveNames } from './named-inputs.ts';
-import { type Caller, OperationRefused, type OperationRow } from './operation-row.ts';
+import { type Caller, OperationRefused, type OperationRow, refused } from './operation-row.ts';
 import {
   isChange,
-  OPERATIONS,
   type OperationHandlers,
   type OperationKey,
+  operationRow,
+  operationRows,
 } from './operation-table.ts';
 
-/** A request for an operation, whose caller is allowed to make it. */
+/** Request for an operation by an authorised caller. */
 export interface OperationCall {
   readonly key: OperationKey;
   /** Without `?`. */
   readonly query: string;
   readonly body: Uint8Array;
-  /** For the audit log. */
+  /** Name for the audit log. */
   readonly actor: string;
 }
 
 export interface OperationAnswer {
   readonly status: number;
   readonly body: string;
-  /** Of a change: the newest batch that was durable when it was done. */
+  /** Newest durable batch when a change was completed; absent for reads. */
   readonly sequence?: number;
 }
 
-/** Has another node make a change; resolves with undefined where this node makes it. */
+/** Forwards a change to another node; resolves with undefined where this node makes it. */
 export type MakeElsewhere = (call: OperationCall) => Promise<OperationAnswer | undefined>;
 
 interface OperationsOptions {
-  /** On a stopped directory there are not all of them. */
+  /** Incomplete on a stopped directory. */
   readonly handlers: Partial<OperationHandlers>;
   readonly audit: Pick<AuditLog, 'begin' | 'end'>;
   /** Undefined where this node makes all changes. */
   readonly elsewhere?: MakeElsewhere | undefined;
-  /** The newest batch that is durable. */
+  /** The newest durable batch. */
   readonly sequence?: () => number;
-  /** Puts what names stand for in their places. */
+  /** Replaces names in an input. */
   readonly resolve: ResolveNames;
   readonly log: (line: string) => void;
 }
 
-/** The input, or the body of a 400. */
+/** Returns the input, or the body of a 400. */
 type ReadInput = (call: OperationCall) => object | string;
 
 type Handler = (checked: object, caller: Caller) => unknown;
 
-/** A market with many outcomes fits. */
+/** Room for a market with many outcomes. */
 const BODY_BOUNDS = boundsOf(1_000);
-const NO_NODE = new OperationRefused(409, 'this needs a running node');
+const NO_NODE = refused('NEEDS_RUNNING_NODE');
 const UNAVAILABLE = 'audit log unavailable';
 
 export class Operations {
@@ -70,9 +71,7 @@ export class Operations {
 
   constructor(options: OperationsOptions) {
     this.options = options;
-    this.readers = new Map(
-      (Object.keys(OPERATIONS) as OperationKey[]).map((key) => [key, readerOf(key)]),
-    );
+    this.readers = new Map(operationRows().map(([key, row]) => [key, readerOf(key, row)]));
   }
 
   async run(call: OperationCall): Promise<OperationAnswer> {
@@ -87,8 +86,7 @@ export class Operations {
       id = await this.options.audit.begin({ actor, route: key, body: auditedOf(key, input) });
     } catch (error) {
       this.options.log(`${UNAVAILABLE}: ${(error as Error).message}`);
-      const { auditedNext }: OperationRow = OPERATIONS[key];
-      if (auditedNext === true) return this.change(call, input, false);
+      if (operationRow(key).auditedNext === true) return this.change(call, input, false);
       return { status: 503, body: errorBody('AUDIT_LOG_UNAVAILABLE', 'nothing has changed') };
     }
     const answer = await this.change(call, input, true);
@@ -105,8 +103,8 @@ export class Operations {
     isAudited: boolean,
   ): Promise<OperationAnswer> {
     const { elsewhere, sequence } = this.options;
-    const { ofNode }: OperationRow = OPERATIONS[call.key];
-    const made = ofNode === true ? undefined : await elsewhere?.(call);
+    const isHere = operationRow(call.key).ofNode === true;
+    const made = isHere ? undefined : await elsewhere?.(call);
     if (made !== undefined) return made;
     const answer = await this.result(call, input, isAudited);
     return sequence === undefined ? answer : { ...answer, sequence: sequence() };
@@ -118,7 +116,7 @@ export class Operations {
     isAudited: boolean,
   ): Promise<OperationAnswer> {
     try {
-      // Its reader has checked the input by the schema from which the handler's type comes.
+      // The reader has checked the input by the schema that the handler's type comes from.
       const handler = this.options.handlers[key] as Handler | undefined;
       const result = handler === undefined ? NO_NODE : await handler(input, { actor, isAudited });
       if (!(result instanceof OperationRefused)) {
@@ -134,8 +132,8 @@ export class Operations {
 }
 
 function auditedOf(key: OperationKey, input: object): object {
-  const { audited }: OperationRow = OPERATIONS[key];
-  // Its reader has checked the input by the schema of the same row.
+  const { audited } = operationRow(key);
+  // The reader has checked the input by the schema of the same row.
   return audited === undefined ? input : (audited as (checked: object) => object)(input);
 }
 
@@ -147,8 +145,7 @@ function errorOf({ body, status }: OperationAnswer): string | undefined {
   return status === 200 ? undefined : (JSON.parse(body) as { readonly error: string }).error;
 }
 
-function readerOf(key: OperationKey): ReadInput {
-  const { input }: OperationRow = OPERATIONS[key];
+function readerOf(key: OperationKey, { input }: OperationRow): ReadInput {
   if (key.startsWith('GET ')) {
     const { parse } = compileQuery(input);
     return ({ query }) => parse(query);

@@ -1,6 +1,6 @@
 /**
- * The files that the admin listener serves: those of server/page/assets, and the few files of
- * installed packages that the page uses. All are read once, at start; there is no build step.
+ * Files served by the admin listener: those of server/page/assets, and the files of installed packages that
+ * the page uses. All are read once, at start; there is no build step.
  *
  * Thread: I/O, at start.
  */
@@ -11,14 +11,13 @@ import { nearest } from '../common/nearest.ts';
 export interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
-  /** In place of the policy of the listener. */
+  /** Replaces the policy of the listener. */
   readonly policy?: string;
 }
 
 /** Maps a path on the listener to a file of a package, relative to node_modules. */
-export type PackageFiles = Readonly<Record<string, string>>;
+type PackageFiles = Readonly<Record<string, string>>;
 
-/** The files of packages that the page uses. */
 export const PACKAGE_FILES: PackageFiles = {
   '/assets/lib/uPlot.esm.js': 'uplot/dist/uPlot.esm.js',
   '/assets/lib/uPlot.min.css': 'uplot/dist/uPlot.min.css',
@@ -34,14 +33,16 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The folder of the page; undefined when it is not installed. */
+/** Folder of the page; undefined when it is not installed. */
 export function pageFolder(): string | undefined {
   return nearest(import.meta.url, 'server/page/assets');
 }
 
 /**
- * Every file by its path: those of the folder under /assets/, and its index at /. Throws for a file
- * of unknown type, or one that is not installed. @param folder undefined: there is no page
+ * Every file by its path: those of the folder under /assets/, and its index at /. Throws for a file of
+ * unknown type, or one that is not installed.
+ *
+ * @param folder undefined: there is no page
  */
 export function readPageFiles(
   folder: string | undefined,
@@ -67,7 +68,7 @@ function read(path: string): PageFile {
   return { type, bytes: readFileSync(path) };
 }
 
-/** In the nearest node_modules that contains it, wherever this package is installed. */
+/** Path in the nearest node_modules that contains the file, wherever this package is installed. */
 function installed(file: string): string {
   const path = nearest(import.meta.url, join('node_modules', file));
   if (path === undefined) throw new Error(`${file} is not installed: run "npm ci"`);

@@ -1,6 +1,6 @@
 /**
- * Reads the payout of a market from an operator's input: weights in the order of the engine, which is the one that is
- * shown.
+ * Reads the payout of a market from an operator's input: weights in the order of the engine, which is also
+ * the order of answers.
  *
  * Thread: I/O.
  */
@@ -9,14 +9,14 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { wordsToDecimal } from '../common/uint256.ts';
 import { tokensOfMarket } from '../market-data/find.ts';
-import { OperationRefused } from './operation-row.ts';
+import { type OperationRefused, refusedField } from './operation-row.ts';
 
 export interface PayoutInput {
   readonly payout?: readonly number[];
   readonly payouts?: Readonly<Record<string, number>>;
 }
 
-/** The outcomes of a market. `names`: none where the catalog does not list it. */
+/** Outcomes of a market. `names`: undefined where the catalog does not list it. */
 export interface Outcomes {
   readonly tokenIds: readonly string[];
   readonly names: readonly string[];
@@ -37,7 +37,7 @@ export function weightsOf(
 ): readonly number[] | OperationRefused {
   if ((payout === undefined) === (payouts === undefined)) {
     const detail = 'one of payout and payouts says what the outcomes pay';
-    return new OperationRefused(400, 'invalid_field: payout', detail);
+    return refusedField('payout', detail);
   }
   if (payout !== undefined) return payout;
   const weights = outcomes.tokenIds.map(() => 0);
@@ -53,10 +53,10 @@ export function weightsOf(
 }
 
 function refused(detail: string): OperationRefused {
-  return new OperationRefused(400, 'invalid_field: payouts', detail);
+  return refusedField('payouts', detail);
 }
 
-/** The place of an outcome by its token id or its name, or why there is none. */
+/** Index of an outcome by its token id or its name, or the text of a refusal. */
 function outcomeOf(named: string, { names, tokenIds }: Outcomes): number | string {
   const byToken = tokenIds.indexOf(named);
   if (byToken !== -1) return byToken;

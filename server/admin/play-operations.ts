@@ -1,21 +1,20 @@
 /**
- * The operation of a recording that is played: market time goes on when a bot says so.
+ * Operation on a played recording: a bot advances market time.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 import type { Static } from '../common/schema.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { OperationRefused, operation } from './operation-row.ts';
 import { StepAnswer, StepInput } from './play-schemas.ts';
 
-/** What steps. */
+/** Clock of a played recording. */
 export interface SteppedClock {
-  /** Undefined = up to the next message. Resolves once all that is due by then has happened. */
+  /** Undefined = up to the next message. Resolves once everything due by then has happened. */
   step(to: number | undefined): Promise<Static<typeof StepAnswer>>;
   /** Unix milliseconds. */
   now(): number;
-  /** Whether it runs by itself. */
+  /** True where the clock advances by itself. */
   readonly runs: boolean;
 }
 
@@ -28,7 +27,7 @@ export const PLAY_OPERATIONS = [
       answer: StepAnswer,
       ofPlay: true,
     },
-    ({ clock }: PlayOperationParts) =>
+    (clock: SteppedClock | undefined) =>
       ({ ms, to }) => {
         if (clock === undefined)
           return new OperationRefused(409, 'no recording is played', 'see the command play');
@@ -40,14 +39,3 @@ export const PLAY_OPERATIONS = [
       },
   ),
 ];
-
-interface PlayOperationParts {
-  /** Undefined where no recording is played. */
-  readonly clock: SteppedClock | undefined;
-}
-
-export function playOperations(
-  clock: SteppedClock | undefined,
-): HandlersOf<typeof PLAY_OPERATIONS> {
-  return handlersOf(PLAY_OPERATIONS, { clock });
-}

@@ -1,6 +1,7 @@
-/** Inputs and answers of the operations of a recording that is played. */
+/** Inputs and answers of the operations on a played recording. */
 import { RECORDING_TIME_MAX } from '../../storage/recordings/times.ts';
 import { Type } from '../common/schema.ts';
+import { whole } from '../routes/shorthand.ts';
 import { inputOf } from './operation-schemas.ts';
 
 /** A year. */
@@ -15,16 +16,15 @@ export const StepInput = inputOf({
     }),
   ),
   to: Type.Optional(
-    Type.Integer({
+    whole('market time in unix milliseconds, up to the end of 2099, in place of `ms`', {
       minimum: 0,
       maximum: RECORDING_TIME_MAX,
-      description: 'market time in unix milliseconds, up to the end of 2099, in place of `ms`',
     }),
   ),
 });
 export const StepAnswer = Type.Object({
-  time: Type.Integer({ description: 'market time, unix milliseconds' }),
-  next: Type.Union([Type.Integer(), Type.Null()], {
+  time: whole('market time, unix milliseconds'),
+  next: Type.Union([whole(), Type.Null()], {
     description: 'when the next message of the recording is due; null: it has ended',
   }),
 });

@@ -1,43 +1,43 @@
-/** How far log, follower, snapshots and cluster are, as GET /status and the admin listener show it. */
+/** Positions of log, follower, snapshots and cluster for GET /status and the admin listener. */
 
 import type { NodeView } from './cluster-schemas.ts';
 import type { ForwardMetrics } from './forward-metrics.ts';
 
-/** What a node knows of its cluster. */
+/** View of the cluster by this node. */
 export interface ClusterFacts {
   readonly node: string;
   readonly role: 'leader' | 'follower';
-  /** Undefined: nobody has led since this node started. */
+  /** Undefined: no node has led since this one started. */
   readonly leader: { readonly node: string; readonly epoch: number } | undefined;
-  /** Newest record that is applied. */
+  /** Newest applied record. */
   readonly applied: number;
-  /** Since the oldest record that is not applied was committed. */
+  /** Milliseconds since the commit of the oldest record that is not applied. */
   readonly behindMs: number;
-  /** Whether what is read here may be older than CLUSTER_SILENCE_MS. */
+  /** True where reads may be older than CLUSTER_SILENCE_MS. */
   readonly isStale: boolean;
-  /** Of the shared log, as this node has seen it while it led. */
+  /** Space of the shared log, as last seen by this node while it led; undefined before. */
   readonly space: { readonly usedBytes: number; readonly isFull: boolean } | undefined;
-  /** By how much its clock is ahead of those of most nodes. */
+  /** Milliseconds by which its clock is ahead of those of most nodes. */
   readonly clockSkewMs: number;
-  /** What it has forwarded to the node that leads. */
+  /** Counters of requests forwarded to the leader. */
   readonly forwarded: ForwardMetrics;
 }
 
-/** Which catalog it serves, by digest, and which one it lacks that the log names. */
+/** Digest of the served catalog, and of the catalog that the log names and the node lacks. */
 interface ClusterCatalog {
   readonly served: string | undefined;
   readonly missing: string | undefined;
 }
 
 export interface Progress {
-  /** The nodes of the cluster, as they answered a moment ago; looks again. Undefined without CLUSTER. */
+  /** Recent answers of the nodes of the cluster; starts a new round. Undefined without CLUSTER. */
   readonly clusterNodes: (() => readonly NodeView[]) | undefined;
   /** Newest durable batch. */
   readonly durable: number;
-  /** Of the engine after it. */
+  /** Digest of the engine after that batch. */
   readonly digest: number;
   readonly follower: { readonly derived: number; readonly behindMs: number } | undefined;
-  /** The newest snapshot, and when it was written (unix milliseconds). */
+  /** The newest snapshot and its time (unix milliseconds). */
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
   /** Undefined without CLUSTER. */
   readonly cluster: (ClusterFacts & { readonly catalog: ClusterCatalog }) | undefined;

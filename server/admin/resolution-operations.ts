@@ -1,8 +1,8 @@
 /**
- * Operations on payouts: what a market pays at once or after a review, what that would be, and taking it back. Each is
- * a command in the log, after which the catalog says so too.
+ * Operations on payouts: resolving a market at once or after a review, a dry run, and taking a proposal back.
+ * Each is a command in the log; then the catalog is edited to match.
  *
- * Thread: I/O. Not here: what begins at a deadline, which the engine does, and its edit (node/decided-markets.ts).
+ * Thread: I/O. Not here: deadlines, which the engine executes, and their edits (node/decided-markets.ts).
  */
 
 import { previewPayout } from '../../engine/ledger/preview.ts';
@@ -24,7 +24,6 @@ import { microText } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToWords, wordsToHex } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
@@ -36,7 +35,7 @@ import {
   refusalOf,
 } from './ledger-operations.ts';
 import { type MarketOperationParts, made } from './market-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused, refusedField } from './operation-row.ts';
 import { NoInput } from './operation-schemas.ts';
 import { type Outcomes, outcomesOf, type PayoutInput, weightsOf } from './payout-input.ts';
 import {
@@ -50,15 +49,17 @@ import {
   WithdrawProposalInput,
 } from './venue-schemas.ts';
 
-export interface ResolutionOperationParts extends LedgerOperationParts, MarketOperationParts {
+interface ResolutionOperationParts extends LedgerOperationParts, MarketOperationParts {
   /** True: a payout needs `confirm`. */
   readonly needsConfirm: boolean;
-  /** The id of the event of a market; undefined where the catalog has none. */
+  /** Id of the event of a market; undefined where the catalog has none. */
   readonly eventOf: (condition: string) => string | undefined;
-  /** Names of the outcomes, in the order of the engine; undefined where the catalog does not list the market. */
+  /**
+   * Names of the outcomes, in the order of the engine; undefined where the catalog does not list the market.
+   */
   readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
   readonly slugOf: (market: MarketRow) => string | undefined;
-  /** Called with a market of whose resolution the catalog could not be made to say. */
+  /** Called with a market whose resolution could not be written to the catalog. */
   readonly unpublished: (condition: string) => void;
 }
 
@@ -78,18 +79,15 @@ interface Resolution extends PayoutInput, Request {
 
 const MS = 1_000;
 const [CATALOG_BEHIND] = REFUSALS.CATALOG_BEHIND.texts;
-const NO_GROUP = new OperationRefused(
-  409,
-  REFUSALS.NO_GROUP.texts[0],
+const NO_GROUP = refused(
+  'NO_GROUP',
   'payout of the whole to the first outcome needs it: one market of an event at most can have that',
 );
-const NO_MARKET = new OperationRefused(404, 'market not found', 'no market has this condition id');
-const NOT_CONFIRMED = new OperationRefused(
-  400,
-  `${REFUSALS.INVALID_FIELD.texts[0]}confirm`,
+const NO_MARKET = refused('UNKNOWN_MARKET', 'no market has this condition id');
+const NOT_CONFIRMED = refusedField(
+  'confirm',
   'RESOLVE_CONFIRM=always: confirm must be true, --yes of the command; a dry run shows what is paid',
 );
-const [PAYOUT_INVALID] = REFUSALS.PAYOUT_INVALID.texts;
 
 export const RESOLUTION_OPERATIONS = [
   operation(
@@ -142,12 +140,6 @@ export const RESOLUTION_OPERATIONS = [
   ),
 ];
 
-export function resolutionOperations(
-  parts: ResolutionOperationParts,
-): HandlersOf<typeof RESOLUTION_OPERATIONS> {
-  return handlersOf(RESOLUTION_OPERATIONS, parts);
-}
-
 interface Payout {
   readonly market: MarketRow;
   readonly condition: string;
@@ -156,7 +148,11 @@ interface Payout {
   readonly isVoid: boolean;
 }
 
-/** A market, and what an input says that it pays. @param isVoid the same weight for each outcome */
+/**
+ * A market and the payout that an input states.
+ *
+ * @param isVoid the same weight for each outcome
+ */
 function payoutIn(
   { namesOf, t }: ResolutionOperationParts,
   { condition: text, ...input }: Resolution,
@@ -186,7 +182,7 @@ async function resolve(
   input: Resolution,
   isVoid: boolean,
 ): Promise<Resolved> {
-  const { ledger, seqlock, t } = parts;
+  const { ledger, sequenceLock, t } = parts;
   const { id: idText = newRequestId(parts.now()), review } = input;
   const id = operatorRequestId(idText);
   if (id === undefined) return BAD_ID;
@@ -198,7 +194,10 @@ async function resolve(
   const isFirst = weights.slice(1).every((weight) => weight === 0);
   if (group === undefined && isNegRisk(t, market) && isFirst) return NO_GROUP;
   const outcome = await ledger.resolve({
-    ...{ id, market, weights, isVoid },
+    id,
+    market,
+    weights,
+    isVoid,
     ...(group === undefined ? {} : { group }),
     ...(review === undefined ? {} : { review: review * MS }),
   });
@@ -206,7 +205,7 @@ async function resolve(
   const shown = await say(parts, condition, idText);
   if (shown instanceof OperationRefused) return shown;
   const deadline = review === undefined ? undefined : outcome.first?.result;
-  const state = await seqlock.read(() => stateOf(t, market, deadline));
+  const state = await sequenceLock.read(() => stateOf(t, market, deadline));
   return {
     id: idText,
     ...payoutShown(payout),
@@ -216,21 +215,21 @@ async function resolve(
   };
 }
 
-/** @param deadline of the proposal that is asked about */
+/** @param deadline deadline of the proposal that the caller means */
 function stateOf(t: Tables, market: MarketRow, deadline: number | undefined) {
   const resolution = resolutionOf(t, market);
   if (resolution !== undefined) return resolution.isDone ? 'resolved' : 'resolving';
   return proposalOf(t, market)?.deadline === deadline ? 'proposed' : 'withdrawn';
 }
 
-/** A proposal in the way is told with its deadline. */
+/** A refusal for a pending proposal includes its deadline. */
 async function refusedFor(
-  { seqlock, t }: ResolutionOperationParts,
+  { sequenceLock, t }: ResolutionOperationParts,
   market: MarketRow,
   outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>,
 ): Promise<OperationRefused> {
   const isProposed = outcome.kind === 'refused' && outcome.reason === RejectReason.marketProposed;
-  const proposal = isProposed ? await seqlock.read(() => proposalOf(t, market)) : undefined;
+  const proposal = isProposed ? await sequenceLock.read(() => proposalOf(t, market)) : undefined;
   const refused = refusalOf(outcome);
   if (proposal === undefined) return refused;
   const at = new Date(proposal.deadline).toISOString();
@@ -238,7 +237,7 @@ async function refusedFor(
   return new OperationRefused(refused.status, refused.error, detail, refused.facts);
 }
 
-/** Has the catalog say what the engine does of a market. */
+/** Edits the catalog to match the engine's state of a market. */
 async function say(
   parts: ResolutionOperationParts,
   condition: string,
@@ -276,23 +275,23 @@ async function dryRun(
   input: Resolution,
   isVoid: boolean,
 ): Promise<DryRun> {
-  const { seqlock, t } = parts;
+  const { sequenceLock, t } = parts;
   if (!ledgerIsOn(t)) return LEDGER_OFF;
   if (isVoid && (input.payout ?? input.payouts) !== undefined) {
     const detail = 'void pays equal weights: it stands alone';
-    return new OperationRefused(400, `${REFUSALS.INVALID_FIELD.texts[0]}void`, detail);
+    return refusedField('void', detail);
   }
   const payout = payoutIn(parts, input, isVoid);
   if (payout instanceof OperationRefused) return payout;
   const { market, outcomes, weights } = payout;
   const sum = weights.reduce((total, weight) => total + weight, 0);
   if (weights.length !== outcomes.tokenIds.length || sum < 1 || sum > PAYOUT_SUM_MAX) {
-    return new OperationRefused(400, PAYOUT_INVALID);
+    return refused('PAYOUT_INVALID');
   }
-  const found = await seqlock.read(() =>
+  const found = await sequenceLock.read(() =>
     resolutionOf(t, market) === undefined ? previewPayout(t, market, weights) : undefined,
   );
-  if (found === undefined) return new OperationRefused(409, REFUSALS.MARKET_RESOLVED.texts[0]);
+  if (found === undefined) return refused('MARKET_RESOLVED');
   return {
     ...payoutShown(payout),
     by_outcome: found.outcomes.map((each, i) => ({
@@ -314,9 +313,9 @@ async function dryRun(
 }
 
 async function proposals(parts: ResolutionOperationParts): Promise<Proposals> {
-  const { seqlock, slugOf, t } = parts;
+  const { sequenceLock, slugOf, t } = parts;
   if (!ledgerIsOn(t)) return LEDGER_OFF;
-  const found = await seqlock.read(() =>
+  const found = await sequenceLock.read(() =>
     proposedMarkets(t).flatMap((market): (MarketProposal & { market: MarketRow })[] => {
       const proposal = proposalOf(t, market);
       return proposal === undefined ? [] : [{ ...proposal, market }];
@@ -328,7 +327,8 @@ async function proposals(parts: ResolutionOperationParts): Promise<Proposals> {
       ...payoutShown({
         condition: wordsToHex(t.marketI, conditionAt(market), ID_WORDS),
         outcomes: outcomesOf(t, market, parts.namesOf(market)),
-        ...{ weights, isVoid },
+        weights,
+        isVoid,
       }),
       slug: slugOf(market) ?? '',
       deadline: new Date(deadline).toISOString(),

@@ -1,6 +1,6 @@
 /**
- * Statements for an operator: of any wallet, and of what was paid out of the venue's fees. They are the entries of the
- * ledger, with decimal amounts.
+ * Statements for an operator: of any wallet, and of payouts from the venue's fees. They are the entries of
+ * the ledger, with decimal amounts.
  *
  * Thread: I/O.
  */
@@ -12,22 +12,20 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { type Entry, entryOf } from '../../storage/projection/entries.ts';
 import { ProjectionUnready, type StatementsReader } from '../../storage/projection/reader.ts';
 import type { NumberedEntry } from '../../storage/projection/statements.ts';
-import { checksumAddress } from '../auth/checksum.ts';
 import { microText } from '../common/decimal.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { type AccountTexts, addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import { statementRow } from '../wallet/statement-rows.ts';
-import { addressOf } from './key-operations.ts';
+import { checksumText } from './key-operations.ts';
 import { LEDGER_OFF, NO_WALLET, signedText } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { OperationRefused, operation, refused } from './operation-row.ts';
 import { FeesAnswer, FeesInput, StatementAnswer, StatementInput } from './venue-schemas.ts';
 
 interface StatementOperationParts {
   readonly t: Tables;
   readonly names: AccountTexts;
   readonly statements: StatementsReader;
-  /** The row of an entry of derived/ by its number. */
+  /** Row of an entry of derived/ by its number. */
   readonly entryAt: (number: number) => Buffer | undefined;
 }
 
@@ -37,10 +35,10 @@ interface Page {
 }
 
 const PAGE = 100;
-const UNREADY = new OperationRefused(
-  503,
-  'statements are being derived',
+const UNREADY = refused(
+  'BEING_DERIVED',
   'they are made anew from the entries of the ledger, in the order of seconds; ask again',
+  'statements are being derived',
 );
 
 export const STATEMENT_OPERATIONS = [
@@ -59,7 +57,7 @@ export const STATEMENT_OPERATIONS = [
         const found = pageOf(page, (before, limit) => statements.ofWallet(account, before, limit));
         if (found instanceof OperationRefused) return found;
         return {
-          wallet: checksumAddress(addressOf(wallet)),
+          wallet: checksumText(wallet),
           entries: found.entries.map((entry) => statementRow(names, entry, signedText)),
           more: found.more,
         };
@@ -85,12 +83,6 @@ export const STATEMENT_OPERATIONS = [
       },
   ),
 ];
-
-export function statementOperations(
-  parts: StatementOperationParts,
-): HandlersOf<typeof STATEMENT_OPERATIONS> {
-  return handlersOf(STATEMENT_OPERATIONS, parts);
-}
 
 function pageOf(
   { before = Number.POSITIVE_INFINITY, limit = PAGE }: Page,

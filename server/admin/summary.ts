@@ -1,4 +1,4 @@
-/** The data of the page: the answer of GET /page/summary. Thread: I/O. */
+/** Data of the page: the answer of GET /page/summary. Thread: I/O. */
 
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
@@ -16,16 +16,16 @@ import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import { type Progress, shownProgress } from './progress.ts';
 
-/** The facts that a node reports once it has recovered. */
+/** Facts that a node reports once it has recovered. */
 export interface NodeFacts {
   readonly tables: Tables;
-  /** Why the node is not ready; none = it is. */
+  /** Reasons why the node is not ready; empty = it is. */
   readonly pauses: readonly Pause[];
   readonly clock: ClockFacts;
   readonly progress: Progress;
   readonly streams: StreamFacts;
   readonly http: HttpFacts;
-  /** By route; none when requests are not counted. */
+  /** Counts by route; empty when requests are not counted. */
   readonly requests: readonly RouteCounts[];
   /** Undefined while the data directory cannot be written. */
   readonly orders: OrderMetrics | undefined;
@@ -33,18 +33,18 @@ export interface NodeFacts {
   readonly batches: BatchMetrics | undefined;
   /** Micro-units of collateral that a market has traded. */
   readonly volumeOf: (market: MarketRow) => number;
-  /** Requests that the rate limits refused, by row; none with RATE_LIMITS=off. */
+  /** Requests refused by the rate limits, by row; empty with RATE_LIMITS=off. */
   readonly throttled: readonly (readonly [row: string, count: number])[];
   readonly queue: { readonly waiting: number; readonly max: number };
   /** Unix milliseconds. */
   readonly catalogSince: number;
   readonly contradictions: ContradictionFacts;
-  /** Undefined where nothing is mirrored. */
+  /** Undefined without a mirrored source. */
   readonly mirror: MirrorFacts | undefined;
 }
 
 export interface ClockFacts {
-  /** Milliseconds that a clock in doubt is ahead of the time of the node. */
+  /** Milliseconds that a clock after a jump is ahead of the time of the node. */
   readonly jumpMs: number;
   /** Milliseconds that the newest batch is ahead of that time; 0 = it is not. */
   readonly aheadMs: number;
@@ -54,17 +54,17 @@ export interface StreamFacts {
   readonly clients: number;
   /** Bytes that clients have not read yet. */
   readonly unreadBytes: number;
-  /** Connections that the node has closed, by reason. */
+  /** Connections closed by the node, by reason. */
   readonly closes: ReadonlyMap<string, number>;
 }
 
-/** The address of the public API; '' = the host by which the page was reached. */
+/** Address of the public API; '' = the host of the page. */
 export interface PublicApi {
   readonly host: string;
   readonly port: number;
 }
 
-export interface SummaryParts {
+interface SummaryParts {
   readonly status: string;
   readonly version: string;
   /** Unix milliseconds. */
@@ -103,7 +103,7 @@ function nodeSummary(facts: NodeFacts, now: number) {
       requests: requests
         .flatMap((row) => row.byStatus())
         .reduce((sum, { count }) => sum + count, 0),
-      orders: total(results),
+      orders: Array.from(results).reduce((sum, count) => sum + count, 0),
       accepted: results[RejectReason.accepted] ?? 0,
     },
     queue,
@@ -117,10 +117,4 @@ function nodeSummary(facts: NodeFacts, now: number) {
     occupancy: occupancyOf(tables),
     streams: { clients: streams.clients, bytes_held: streams.unreadBytes },
   };
-}
-
-function total(counts: ArrayLike<number>): number {
-  let sum = 0;
-  for (let at = 0; at < counts.length; at++) sum += counts[at]!;
-  return sum;
 }

@@ -1,6 +1,6 @@
 /**
- * The token of the operations where ADMIN_TOKEN is not set: DATA_DIR/admin.token, made anew at each start, which
- * only the user of the node can read. The command line reads it there.
+ * Token of the operations where ADMIN_TOKEN is not set: DATA_DIR/admin.token, made again at each start,
+ * readable only by the user of the node. The command line reads it there.
  *
  * Thread: I/O, at start.
  */
@@ -14,13 +14,13 @@ const TOKEN_BYTES = 32;
 export function newToken(dataDir: string): string {
   const path = pathOf(dataDir);
   const token = randomBytes(TOKEN_BYTES).toString('hex');
-  // The mode counts for a new file only.
+  // The mode applies to new files only.
   rmSync(path, { force: true });
   writeFileSync(path, `${token}\n`, { mode: 0o600, flag: 'wx' });
   return token;
 }
 
-/** Undefined where there is none, or it is of another user. */
+/** Undefined where there is none, or it belongs to another user. */
 export function readToken(dataDir: string): string | undefined {
   try {
     return readFileSync(pathOf(dataDir), 'utf8').trim();

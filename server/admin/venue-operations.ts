@@ -1,14 +1,13 @@
 /**
- * Operations on the venue: its pause, which survives a restart, and its rate limits, which a restart sets back to the
- * settings.
+ * Operations on the venue: its pause, which survives a restart, and its rate limits, which a restart sets
+ * back to the settings.
  *
  * Thread: I/O; the pause also on a stopped directory.
  */
 
 import type { Decision } from '../../storage/control-records/control-records.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { operation, refused } from './operation-row.ts';
 import {
   LimitInput,
   LimitsAnswer,
@@ -18,12 +17,12 @@ import {
   PauseInput,
 } from './operation-schemas.ts';
 
-const OFF = new OperationRefused(409, 'rate limits are off', 'start the node with RATE_LIMITS=on');
+const OFF = refused('RATE_LIMITS_OFF', 'start the node with RATE_LIMITS=on');
 
 export interface VenuePause {
   /** Undefined: it is not paused. */
   readonly pause: Decision | undefined;
-  /** Resolves once it is durable and holds; undefined resumes it. */
+  /** Resolves once it is durable and in force; undefined resumes it. */
   putPause(decision: Decision | undefined): Promise<void>;
 }
 
@@ -73,19 +72,15 @@ interface PauseOperationParts {
   readonly now: () => number;
 }
 
-export function pauseOperations(
-  venue: VenuePause,
-  now: () => number,
-): HandlersOf<typeof PAUSE_OPERATIONS> {
-  return handlersOf(PAUSE_OPERATIONS, { venue, now });
-}
-
-/** Resolves with true where it was otherwise before. */
+/** Resolves with true where the state has changed. */
 async function put(venue: VenuePause, decision: Decision | undefined): Promise<boolean> {
   const changed = (venue.pause === undefined) !== (decision === undefined);
   await venue.putPause(decision);
   return changed;
 }
+
+/** `undefined` with RATE_LIMITS=off. */
+type Rates = RateControl | undefined;
 
 export const LIMIT_OPERATIONS = [
   operation(
@@ -95,9 +90,7 @@ export const LIMIT_OPERATIONS = [
       input: NoInput,
       answer: LimitsAnswer,
     },
-    ({ rates }: LimitOperationParts) =>
-      () =>
-        rates === undefined ? OFF : rates.shown(),
+    (rates: Rates) => () => (rates === undefined ? OFF : rates.shown()),
   ),
   operation(
     'POST /admin/rate-limits',
@@ -107,24 +100,11 @@ export const LIMIT_OPERATIONS = [
       answer: LimitsAnswer,
       ofNode: true,
     },
-    ({ rates }: LimitOperationParts) =>
+    (rates: Rates) =>
       ({ limit, name }) => {
         if (rates === undefined) return OFF;
         const problem = rates.change(`${name}=${limit}`);
-        return problem === undefined
-          ? rates.shown()
-          : new OperationRefused(400, 'invalid limit', problem);
+        return problem === undefined ? rates.shown() : refused('INVALID_LIMIT', problem);
       },
   ),
 ];
-
-interface LimitOperationParts {
-  /** Undefined with RATE_LIMITS=off. */
-  readonly rates: RateControl | undefined;
-}
-
-export function limitOperations(
-  rates: RateControl | undefined,
-): HandlersOf<typeof LIMIT_OPERATIONS> {
-  return handlersOf(LIMIT_OPERATIONS, { rates });
-}

@@ -1,5 +1,5 @@
 /**
- * Operations on wallets as a whole: the list of them with their cash, and names.
+ * Operations on wallets as a whole: the list with their cash, and names.
  *
  * Thread: I/O, while workers write; names also on a stopped directory.
  */
@@ -14,13 +14,12 @@ import { checksumAddress } from '../auth/checksum.ts';
 import type { NamedWallet, WalletNames } from '../auth/wallet-names.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToHex, wordsToHex } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { addressText } from '../market-data/account-texts.ts';
 import { accountByAddress } from '../market-data/find.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { addressOf } from './key-operations.ts';
 import { sumsOf } from './ledger-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { operation, refused } from './operation-row.ts';
 import { NamedAnswer, NameInput, WalletsAnswer, WalletsInput } from './operation-schemas.ts';
 
 type Filters = Static<typeof WalletsInput>;
@@ -28,12 +27,12 @@ type Row = Static<typeof WalletsAnswer>['wallets'][number];
 
 interface WalletListParts {
   readonly t: Tables;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly names: WalletNames;
   readonly bans: Bans;
 }
 
-/** Rows of one request: about a millisecond. A page with filters may be short for it. */
+/** Rows scanned in one request: about a millisecond. A filtered page may end short for it. */
 const SCANNED_MAX = 4_000;
 
 export const NAME_OPERATIONS = [
@@ -44,29 +43,20 @@ export const NAME_OPERATIONS = [
       input: NameInput,
       answer: NamedAnswer,
     },
-    ({ names }: NameOperationParts) =>
+    (names: WalletNames) =>
       async ({ name = '', wallet }) => {
         const address = addressOf(wallet);
         const namesake = name === '' ? undefined : names.find(name);
         if (namesake !== undefined && !Buffer.from(namesake).equals(address)) {
           const detail = `it is that of ${checksumAddress(namesake)}`;
-          return new OperationRefused(409, 'name is taken', detail);
+          return refused('NAME_TAKEN', detail);
         }
-        if (!names.hasRoom(address))
-          return new OperationRefused(409, 'too many wallets have names');
+        if (!names.hasRoom(address)) return refused('TOO_MANY_NAMES');
         const changed = await names.put(address, name);
         return { wallet: checksumAddress(address), name, changed };
       },
   ),
 ];
-
-interface NameOperationParts {
-  readonly names: WalletNames;
-}
-
-export function nameOperations(names: WalletNames): HandlersOf<typeof NAME_OPERATIONS> {
-  return handlersOf(NAME_OPERATIONS, { names });
-}
 
 export const WALLET_OPERATIONS = [
   operation(
@@ -77,14 +67,14 @@ export const WALLET_OPERATIONS = [
       answer: WalletsAnswer,
     },
     (parts: WalletListParts) => async (input) => {
-      const { names, seqlock, t } = parts;
+      const { names, sequenceLock, t } = parts;
       const { after = 0, limit = 100 } = input;
       const accounts = accountCount(t);
       const wallets: Row[] = [];
       let at = after;
       const end = Math.min(accounts, after + SCANNED_MAX);
       if (at < accounts) {
-        const rows = await seqlock.read(() => {
+        const rows = await sequenceLock.read(() => {
           const found: AccountRow[] = [];
           for (at = after; at < end && found.length < limit; at++) {
             const row = (at + 1) as AccountRow;
@@ -104,10 +94,6 @@ export const WALLET_OPERATIONS = [
     },
   ),
 ];
-
-export function walletListOperations(parts: WalletListParts): HandlersOf<typeof WALLET_OPERATIONS> {
-  return handlersOf(WALLET_OPERATIONS, parts);
-}
 
 function accountMatchesFilters(
   { bans, names, t }: WalletListParts,
@@ -144,7 +130,7 @@ function accountRow({ bans, names, t }: WalletListParts, account: AccountRow): R
   return { ...row, cash, positions: positionCount(t, account) };
 }
 
-/** A wallet of which the engine has heard nothing. */
+/** Row of a named wallet that the engine does not know. */
 function namedRow({ bans, t }: WalletListParts, { address, name }: NamedWallet): Row {
   const banned = bans.has(bytesToHex(address, 0, address.length));
   const row = { wallet: checksumAddress(address), name, banned, open_orders: 0 };

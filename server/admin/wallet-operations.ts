@@ -1,6 +1,6 @@
 /**
- * Operations on wallets: their open orders, and bans. A ban holds at once for requests and orders; then the open
- * orders end, and where that is cut short the next start goes on.
+ * Operations on wallets: their open orders, and bans. A ban applies at once to requests and orders; then the
+ * open orders are cancelled. After a crash the next start cancels the rest.
  *
  * Thread: I/O; bans also on a stopped directory.
  */
@@ -10,12 +10,11 @@ import type { Bans } from '../auth/bans.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import type { WalletNames } from '../auth/wallet-names.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import { type HandlersOf, handlersOf } from '../http/route.ts';
 import { type AccountTexts, addressText, apiKeyText } from '../market-data/account-texts.ts';
 import { type OrderView, orderText } from '../wallet/order-rows.ts';
 import type { WalletOrders } from '../wallet/wallet-orders.ts';
 import { addressOf } from './key-operations.ts';
-import { OperationRefused, operation } from './operation-row.ts';
+import { operation, refused } from './operation-row.ts';
 import {
   BanInput,
   BannedAnswer,
@@ -29,11 +28,7 @@ import {
   OrdersInput,
 } from './operation-schemas.ts';
 
-const NOT_DONE = new OperationRefused(
-  503,
-  'not all orders are canceled',
-  'the node is busy or cannot write: send it again',
-);
+const NOT_DONE = refused('ORDERS_NOT_CANCELED', 'the node is busy or cannot write: send it again');
 
 export const ORDER_OPERATIONS = [
   operation(
@@ -61,11 +56,7 @@ export const ORDER_OPERATIONS = [
         const canceled = await orders.cancel([addressOf(wallet)], id?.toLowerCase());
         if (canceled === undefined) return NOT_DONE;
         if (id === undefined || canceled > 0) return { canceled };
-        return new OperationRefused(
-          404,
-          'order not found',
-          'the wallet has no open order of that id',
-        );
+        return refused('UNKNOWN_ORDER', 'the wallet has no open order of that id');
       },
   ),
 ];
@@ -73,13 +64,6 @@ export const ORDER_OPERATIONS = [
 interface OrderOperationParts {
   readonly orders: WalletOrders;
   readonly texts: AccountTexts;
-}
-
-export function orderOperations(
-  orders: WalletOrders,
-  texts: AccountTexts,
-): HandlersOf<typeof ORDER_OPERATIONS> {
-  return handlersOf(ORDER_OPERATIONS, { orders, texts });
 }
 
 export const BAN_OPERATIONS = [
@@ -106,7 +90,7 @@ export const BAN_OPERATIONS = [
     ({ bans, orders, now }: BanOperationParts) =>
       async ({ reason = '', wallet }) => {
         const address = addressOf(wallet);
-        if (!bans.hasRoom()) return new OperationRefused(409, 'too many wallets are banned');
+        if (!bans.hasRoom()) return refused('TOO_MANY_BANS');
         const changed = await bans.add({ address, since: now(), reason });
         const canceled = orders === undefined ? 0 : await orders.cancel([address]);
         if (canceled === undefined) return NOT_DONE;
@@ -134,15 +118,6 @@ interface BanOperationParts {
   /** Undefined on a stopped directory: the next start cancels them. */
   readonly orders: Pick<WalletOrders, 'cancel'> | undefined;
   readonly now: () => number;
-}
-
-export function banOperations(
-  bans: Bans,
-  names: Pick<WalletNames, 'nameOf'>,
-  orders: Pick<WalletOrders, 'cancel'> | undefined,
-  now: () => number,
-): HandlersOf<typeof BAN_OPERATIONS> {
-  return handlersOf(BAN_OPERATIONS, { bans, names, orders, now });
 }
 
 function shownOrder(texts: AccountTexts, row: OrderView) {

@@ -1,11 +1,11 @@
 /**
- * Bounds how much time of the I/O thread the answers of the admin listener take. Otherwise a client
- * could block the thread with scrapes alone. Beyond the budget the last answer is sent again.
+ * Time budget of the I/O thread for answers of the admin listener. Without it a client could block the thread
+ * with scrapes alone. Beyond the budget the last answer is sent again.
  *
  * Thread: I/O. The caller passes the clock.
  */
 
-/** The share of the thread that making answers may take in the long run. */
+/** Long-run share of the thread for making answers. */
 const SHARE = 0.05;
 /** Milliseconds that may be used in advance: some thirty scrapes at once. */
 const SAVED_MS_MAX = 200;
@@ -15,10 +15,10 @@ export class WorkBudget<T> {
   private savedMs = SAVED_MS_MAX;
   private countedAt: number;
   private readonly last = new Map<string, T>();
-  /** Answers that are being made; further requests wait for the same one. */
+  /** Answers in progress; further requests wait for the same one. */
   private readonly making = new Map<string, Promise<T>>();
 
-  /** @param elapsed milliseconds of a clock that nobody sets */
+  /** @param elapsed milliseconds of a monotonic clock */
   constructor(elapsed: () => number) {
     this.elapsed = elapsed;
     this.countedAt = elapsed();
@@ -39,9 +39,9 @@ export class WorkBudget<T> {
   }
 
   /**
-   * Time in which it waits for others is counted too: it cannot be separated, and it is short. Of one answer no
-   * more counts than can be saved: what takes longer is a machine that stood still, and must not end the answers
-   * for a minute.
+   * Charges the budget with elapsed time. Waiting is included: it cannot be separated, and it is short. One
+   * answer is charged at most SAVED_MS_MAX: a longer one means a suspended machine, and must not block
+   * answers for a minute.
    */
   private async make(name: string, make: () => T | Promise<T>, beganAt: number): Promise<T> {
     try {

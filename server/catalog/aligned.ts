@@ -10,6 +10,7 @@ import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts
 import {
   type AlignedEvents,
   alignEvents,
+  alignFile,
   type Contradiction,
 } from '../../storage/catalog/registered-markets.ts';
 import { marketByCondition } from '../market-data/find.ts';
@@ -67,6 +68,12 @@ export function alignedCatalog(catalog: Catalog, tables: Tables | undefined): Al
   // Nothing was added to what had been read before.
   if (!read.ok) throw new Error(read.error);
   return { catalog: read.catalog, contradictions, mended };
+}
+
+/** Returns a parsed catalog file with its markets as registered, of which the contradicting ones are as in `before`. */
+export function alignedFile(json: unknown, tables: Tables | undefined, before: Catalog) {
+  if (tables === undefined) return { json, contradictions: [], turned: 0 };
+  return alignFile(json, registeredMarkets(tables), before);
 }
 
 /**

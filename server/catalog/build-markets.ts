@@ -77,8 +77,7 @@ export function prepareMarkets(
 ): PreparedMarkets {
   const outcomes = Uint16Array.from(markets, outcomesOf);
   const spans = Array.from({ length: OUTCOMES_MAX + 1 }, (_, count) => {
-    const statistics = statisticsWithoutBook(count);
-    return MARKET_TEXT.of(statistics, statistics.prices);
+    return MARKET_TEXT.of(statisticsWithoutBook(count));
   });
   const summaries = closedTexts(events, SHORT_SUMMARY_FIELDS);
   const objects = prepareObjects(bytes, rowsOf('markets', markets), {

@@ -9,43 +9,47 @@ import assert from 'node:assert/strict';
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import type { PreparedObjects, Spans, TextIndex } from './prepared.ts';
 import {
-  columnsOf,
-  type Field,
+  type Column,
   type FieldValue,
   flagColumns,
   KEY_COLUMNS,
   type Kind,
   membersOf,
   SHAPES,
+  valuesOf,
 } from './shape.ts';
 import { sortOrdersOf } from './sort-orders.ts';
 import { buildTextIndex, keyOf } from './text-index.ts';
 
-/** Objects of one kind, ascending by id: `columns[f][row]` is the value of field f. */
+/** Objects of one kind, ascending by id: `values[c][row]` is the value of column c. */
 export interface Rows {
   readonly kind: Kind;
-  readonly fields: readonly Field<never>[];
-  readonly columns: readonly (readonly FieldValue[])[];
+  readonly columns: readonly Column<never>[];
+  readonly values: readonly (readonly FieldValue[])[];
   readonly count: number;
 }
 
 export function rowsOf<K extends Kind>(
   kind: K,
-  sources: (typeof SHAPES)[K]['fields'][number] extends Field<infer Source>
+  sources: (typeof SHAPES)[K]['columns'][number] extends Column<infer Source>
     ? readonly Source[]
     : never,
 ): Rows {
-  const fields = SHAPES[kind].fields as readonly Field<unknown>[];
-  return { kind, fields, columns: columnsOf(fields, sources), count: sources.length };
+  const columns = SHAPES[kind].columns as readonly Column<unknown>[];
+  return { kind, columns, values: valuesOf(columns, sources), count: sources.length };
 }
 
-function columnOf({ columns, fields }: Rows, name: string): readonly FieldValue[] {
-  return columns[fields.findIndex((field) => field.name === name)]!;
+function placeOf({ columns }: Rows, name: string): number {
+  return columns.findIndex((column) => column.name === name);
 }
 
-/** JSON of every row, or only its first fields. */
-export function closedTexts({ columns, count, fields }: Rows, shown = fields.length): string[] {
-  const json = (_: unknown, row: number) => `${membersOf(fields, columns, row, 0, shown)}}`;
+function valuesNamed(rows: Rows, name: string): readonly FieldValue[] | undefined {
+  return rows.values[placeOf(rows, name)];
+}
+
+/** JSON of every row, or only its first columns. */
+export function closedTexts({ columns, count, values }: Rows, shown = columns.length): string[] {
+  const json = (_: unknown, row: number) => `${membersOf(columns, values, row, 0, shown)}}`;
   return Array.from({ length: count }, json);
 }
 
@@ -58,22 +62,22 @@ export interface Tail {
 }
 
 export function prepareObjects(bytes: ByteCollector, rows: Rows, tail: Tail): PreparedObjects {
-  const { columns, fields, kind } = rows;
+  const { columns, kind, values } = rows;
   const isListed = kind === 'markets' || kind === 'events';
   return {
-    ids: Float64Array.from(columnOf(rows, 'id'), Number),
+    ids: Float64Array.from(valuesNamed(rows, 'id')!, Number),
     flags: flagsOf(rows),
     ...addFragments(bytes, rows, tail),
     keys: keysOf(rows),
-    orders: isListed ? sortOrdersOf(fields, columns) : {},
+    orders: isListed ? sortOrdersOf(columns, values) : {},
   };
 }
 
 function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
-  const { columns, count, fields } = rows;
+  const { columns, count, values } = rows;
   const { cuts = [], statistics = () => '', more = () => '', nested = () => '' } = tail;
   const places = () => new Uint32Array(count);
-  const ends = cuts.map((name) => fields.findIndex((field) => field.name === name) + 1);
+  const ends = cuts.map((name) => placeOf(rows, name) + 1);
   const cutPlaces = cuts.map(places);
   const [coreStart, figuresStart, figuresEnd] = [places(), places(), places()];
   const [coreEnd, entryEnd] = [places(), places()];
@@ -81,10 +85,10 @@ function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
     coreStart[row] = bytes.place;
     let from = 0;
     for (const [cut, end] of ends.entries()) {
-      cutPlaces[cut]![row] = bytes.add(membersOf(fields, columns, row, from, end));
+      cutPlaces[cut]![row] = bytes.add(membersOf(columns, values, row, from, end));
       from = end;
     }
-    figuresStart[row] = bytes.add(membersOf(fields, columns, row, from) + more(row));
+    figuresStart[row] = bytes.add(membersOf(columns, values, row, from) + more(row));
     const span = statistics(row);
     figuresEnd[row] = figuresStart[row]! + span.trimEnd().length;
     coreEnd[row] = bytes.add(span);
@@ -97,7 +101,7 @@ function addFragments(bytes: ByteCollector, rows: Rows, tail: Tail) {
 function flagsOf(rows: Rows): Uint8Array<ArrayBuffer> {
   const flags = new Uint8Array(rows.count);
   for (const [bit, name] of flagColumns(rows.kind).entries()) {
-    const column = columnOf(rows, name);
+    const column = valuesNamed(rows, name)!;
     for (let row = 0; row < flags.length; row++) if (column[row] === true) flags[row]! |= 1 << bit;
   }
   return flags;
@@ -106,7 +110,7 @@ function flagsOf(rows: Rows): Uint8Array<ArrayBuffer> {
 function keysOf(rows: Rows): Record<string, TextIndex> {
   const keys: Record<string, TextIndex> = {};
   for (const [name, form] of Object.entries(KEY_COLUMNS)) {
-    const column = columnOf(rows, name) as readonly string[] | undefined;
+    const column = valuesNamed(rows, name) as readonly string[] | undefined;
     if (column === undefined) continue;
     keys[name] = buildTextIndex(
       column.flatMap((value, row) => {

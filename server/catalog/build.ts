@@ -22,7 +22,6 @@ import {
   rowsOf,
   spansOf,
 } from './build-objects.ts';
-import { inverseOf, relationOf } from './build-relation.ts';
 import {
   buffersOf,
   type PreparedCatalog,
@@ -30,6 +29,8 @@ import {
   type PreparedOwners,
   type Relation,
 } from './prepared.ts';
+import { inverseOf, relationOf, valuesOfRow } from './relation.ts';
+import type { RawSource } from './shape.ts';
 import { EVENT_TEXT, statisticsWithoutBook } from './statistics-text.ts';
 
 /** Bytes of a market and of an event with long texts, and the upper bound of the estimate. */
@@ -41,7 +42,7 @@ export function prepareCatalog(catalog: Catalog): PreparedCatalog {
   const rows = marketRowsOf(catalog.events);
   const expected = rows.length * MARKET_BYTES + catalog.events.length * EVENT_BYTES;
   const bytes = new ByteCollector(Math.min(expected, EXPECTED_BYTES_MAX));
-  const eventRows = rowsOf('events', catalog.events);
+  const eventRows = rowsOf('events', sourcesOf(catalog.events));
   const creatorNumbers = numberCreators(rows);
   const markets = prepareMarkets(bytes, rows, eventRows, creatorNumbers);
   const owners = {
@@ -74,6 +75,10 @@ function etagOf(prepared: PreparedCatalog): string {
   return `W/"catalog-${hash.digest('hex')}"`;
 }
 
+function sourcesOf(objects: readonly JsonObject[]): RawSource[] {
+  return objects.map((raw) => ({ raw }));
+}
+
 const SAMPLING_TEXTS = ['slug', 'title', 'ticker', 'description'] as const;
 
 export interface Owners {
@@ -98,7 +103,7 @@ function ownersOf(
       to.push(row);
     }
   }
-  return { rows: rowsOf(kind, objects), ofEvents: relationOf(events.length, from, to) };
+  return { rows: rowsOf(kind, sourcesOf(objects)), ofEvents: relationOf(events.length, from, to) };
 }
 
 function prepareEvents(
@@ -109,7 +114,7 @@ function prepareEvents(
 ): PreparedEvents {
   const { tags, series, eventOfMarket } = parts;
   const [tagTexts, seriesTexts] = [closedTexts(tags.rows), closedTexts(series.rows)];
-  const statistics = EVENT_TEXT.of(statisticsWithoutBook(0), []);
+  const statistics = EVENT_TEXT.of(statisticsWithoutBook(0));
   const objects = prepareObjects(bytes, rows, {
     statistics: () => statistics,
     nested: (row) => `,"tags":${listOf(tagTexts, tags.ofEvents, row)}`,
@@ -137,6 +142,6 @@ function prepareOwners(bytes: ByteCollector, { ofEvents, rows }: Owners): Prepar
   return { ...objects, events: inverseOf(ofEvents, rows.count) };
 }
 
-function listOf(texts: readonly string[], { ends, values }: Relation, row: number): string {
-  return `[${Array.from(values.subarray(ends[row]!, ends[row + 1]!), (at) => texts[at]!).join()}]`;
+function listOf(texts: readonly string[], relation: Relation, row: number): string {
+  return `[${Array.from(valuesOfRow(relation, row), (at) => texts[at]!).join()}]`;
 }

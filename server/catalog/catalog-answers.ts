@@ -11,10 +11,9 @@ import { ignoredHeaders } from '../http/ignored-parameters.ts';
 import type { RawHandler } from '../http/route.ts';
 import type { CatalogGeneration } from './catalog-generation.ts';
 import { acceptsGzip, CompressedAnswers } from './compressed.ts';
-import { FragmentWriter, type Rendered } from './fragment-writer.ts';
+import { FragmentWriter, type Steps } from './fragment-writer.ts';
 import { badRequest, type CatalogErrors, type Parameters, ruleFirst } from './parameters.ts';
 import type { CatalogQuery } from './query.ts';
-import { Page } from './select.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -34,6 +33,9 @@ export interface Served {
   readonly gzipHeaders: Headers;
 }
 
+/** Answer: its bytes, valid until another one is written, or the steps that write it. */
+export type Rendered = Uint8Array | Steps;
+
 export interface CheckedRequest {
   readonly context: RequestContext;
   readonly served: Served;
@@ -45,8 +47,8 @@ export interface CatalogRoute {
   readonly parameters: Parameters;
   readonly shown?: Shown;
   /**
-   * Renders the answer for a caller that does not have it yet. Returns a function that renders;
-   * anything else when the request was answered, or will be answered later.
+   * Returns a function that renders the answer for a caller that does not have it yet; anything else
+   * when the request was answered, or will be answered later.
    */
   readonly answer: (request: CheckedRequest) => (() => Rendered) | void | Promise<void>;
 }
@@ -55,9 +57,8 @@ const UNTAGGED: Headers = [['Vary', 'Accept-Encoding']];
 const HEADERS_READ = ['if-none-match', 'accept-encoding'] as const;
 
 export class CatalogAnswers {
-  /** Shared by all requests; neither is used across an await. */
+  /** Shared by all requests, and never used across an await. */
   readonly writer = new FragmentWriter();
-  readonly page = new Page();
   private readonly generation: () => CatalogGeneration;
   private readonly kinds = {
     statistics: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
@@ -97,7 +98,7 @@ export class CatalogAnswers {
         const render = answer(request);
         if (typeof render !== 'function') return render;
         if (this.confirm(request)) return;
-        return this.respond(request, render(), request.served.etag, shown);
+        return this.respond(request, render(), request.served.etag);
       },
     };
   }
@@ -116,56 +117,41 @@ export class CatalogAnswers {
   }
 
   /**
-   * Answers 200, compressed if the caller accepts it.
-   * @param isStable the bytes stay unchanged: they are not in the shared writer
+   * Answers 200, at once or when all steps are over, compressed if the caller accepts it.
+   * @param etag tag of the statistics by which rows were selected; if others are current by then,
+   * the answer has no tag
    */
+  respond(request: CheckedRequest, answer: Rendered, etag: string): void | Promise<void> {
+    const isWritten = answer instanceof Uint8Array;
+    const written = isWritten ? answer : this.writer.run(answer, () => request.context.aborted);
+    if (!(written instanceof Promise)) return this.send(request, written, etag, false);
+    return written.then((bytes) => {
+      if (bytes !== undefined) return this.send(request, bytes, etag, true);
+    });
+  }
+
+  /** @param isStable the bytes stay unchanged: they are not in the shared writer */
   private send(
     request: CheckedRequest,
     bytes: Uint8Array,
-    served: Served,
+    etag: string,
     isStable: boolean,
   ): void | Promise<void> {
     const { context } = request;
-    const kind = this.kinds[served.shown];
-    if (kind.current === served && this.acceptsGzip(context)) {
-      const compressed = kind.compressed.add(urlOf(context), bytes, isStable);
+    const { generation, shown } = request.served;
+    const isServed = generation === this.generation();
+    const served = isServed ? this.served(shown) : servedFrom(generation, shown);
+    const isTagged = served.etag === etag;
+    if (isTagged && isServed && this.acceptsGzip(context)) {
+      const compressed = this.kinds[shown].compressed.add(urlOf(context), bytes, isStable);
       if (compressed !== undefined) {
         const headers = headersOf(request, served.gzipHeaders);
         return compressed.then((gzip) => context.reply(200, gzip, headers));
       }
     }
-    reply(context, bytes, headersOf(request, served.headers), isStable);
-  }
-
-  /**
-   * Answers 200, at once or when the answer is complete.
-   * @param etag tag of the statistics by which rows were selected; if others are current by then,
-   * the answer has no tag
-   */
-  respond(
-    request: CheckedRequest,
-    answer: Rendered,
-    etag: string,
-    shown: Shown = 'statistics',
-  ): void | Promise<void> {
-    if (!(answer instanceof Promise)) return this.sendNow(request, answer, etag, shown, false);
-    return answer.then((bytes) => {
-      if (bytes !== undefined) return this.sendNow(request, bytes, etag, shown, true);
-    });
-  }
-
-  private sendNow(
-    request: CheckedRequest,
-    bytes: Uint8Array,
-    etag: string,
-    shown: Shown,
-    isStable: boolean,
-  ): void | Promise<void> {
-    const { generation } = request.served;
-    const isServed = generation === this.generation();
-    const served = isServed ? this.served(shown) : servedFrom(generation, shown);
-    if (served.etag === etag) return this.send(request, bytes, served, isStable);
-    reply(request.context, bytes, headersOf(request, UNTAGGED), isStable);
+    const headers = headersOf(request, isTagged ? served.headers : UNTAGGED);
+    if (isStable) context.reply(200, bytes, headers);
+    else context.replyTransient(200, bytes, headers);
   }
 
   private served(shown: Shown): Served {
@@ -213,16 +199,6 @@ function servedFrom(generation: CatalogGeneration, shown: Shown): Served {
     headers,
     gzipHeaders: [...headers, ['Content-Encoding', 'gzip']],
   };
-}
-
-function reply(
-  context: RequestContext,
-  bytes: Uint8Array,
-  headers: Headers,
-  isStable: boolean,
-): void {
-  if (isStable) context.reply(200, bytes, headers);
-  else context.replyTransient(200, bytes, headers);
 }
 
 function headersOf({ ignored }: CheckedRequest, headers: Headers): Headers {

@@ -9,6 +9,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { commandWords } from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import { engineTime, openOrders } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
@@ -17,20 +20,20 @@ import { exportToFile, exportToStream } from '../../storage/catalog/catalog-expo
 import {
   type Catalog,
   type CatalogReport,
+  describeReport,
   readCatalog,
 } from '../../storage/catalog/catalog-file.ts';
 import { mergeCatalog } from '../../storage/catalog/catalog-merge.ts';
-import { describeReport } from '../../storage/catalog/catalog-report.ts';
 import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
-import { alignFile, describeContradictions } from '../../storage/catalog/registered-markets.ts';
+import { describeContradictions } from '../../storage/catalog/registered-markets.ts';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
 import { logDirectory } from '../../storage/log/file-log.ts';
+import { rebuild } from '../../storage/recovery/rebuild.ts';
 import type { Output } from '../common/terminal.ts';
-import { registeredMarkets } from '../market-data/registered.ts';
-import { alignedCatalog } from './aligned.ts';
+import { alignedCatalog, alignedFile } from './aligned.ts';
+import { marketCommands } from './market-registry.ts';
 import { replaceCatalog } from './snapshot.ts';
-import { cancelledOrders, storedTables } from './stored-engine.ts';
 import { CatalogSync } from './sync.ts';
 import { SYNC_LIMITS } from './sync-client.ts';
 
@@ -65,7 +68,7 @@ const NO_CATALOG: Catalog = {
   markets: [],
   endedConditions: [],
 };
-type AlignedFile = ReturnType<typeof alignFile>;
+type AlignedFile = ReturnType<typeof alignedFile>;
 
 const TURNED = 'name their outcomes in another order: they are read by their tokens';
 const NAMED_MAX = 20;
@@ -129,6 +132,27 @@ export async function importFile(
   );
 }
 
+/**
+ * Tables of the data directory's engine, rebuilt from log and snapshots, also beside a running node, as of the
+ * newest batch on disk. `undefined` = there is no log. Throws an Error where log or snapshots are damaged.
+ */
+function storedTables(dataDir: string, capacities: Capacities): Tables | undefined {
+  return existsSync(logDirectory(dataDir)) ? rebuild({ dataDir, capacities }).t : undefined;
+}
+
+/** Returns the number of resting orders that a catalog cancels. */
+function cancelledOrders(tables: Tables, { endedConditions, markets }: Catalog): number {
+  const engine = new Engine(tables.memory);
+  const before = openOrders(tables);
+  engine.begin(engineTime(tables), 0);
+  for (const i32 of marketCommands(tables, markets, () => undefined, endedConditions)) {
+    const f64 = new Float64Array(i32.buffer);
+    for (let at = 0; at < i32.length; at += commandWords(i32, at)) engine.apply(i32, f64, at);
+  }
+  engine.end();
+  return before - openOrders(tables);
+}
+
 /** Returns `undefined` where it cannot be read: any generation is replaced then. */
 function currentOf(store: CatalogStore | undefined): number | undefined {
   try {
@@ -170,11 +194,6 @@ function engineOf({ capacities, dataDir, stderr }: CatalogCommandContext): Store
     stderr.line(`the markets and orders of ${dataDir} cannot be compared with it: ${why}`);
     return { tables: undefined, isReadable: false };
   }
-}
-
-function alignedFile(json: unknown, tables: Tables | undefined, before: Catalog): AlignedFile {
-  if (tables === undefined) return { json, contradictions: [], turned: 0 };
-  return alignFile(json, registeredMarkets(tables), before);
 }
 
 /**

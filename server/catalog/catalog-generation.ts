@@ -9,6 +9,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { Contradiction } from '../../storage/catalog/registered-markets.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
+import { RecentCache } from '../common/recent-cache.ts';
 import type { ReachedEnd } from './market-registry.ts';
 import { CatalogStatistics } from './market-statistics.ts';
 import type { PreparedCatalog } from './prepared.ts';
@@ -156,7 +157,7 @@ class GenerationThreads {
   /** Settles `loaded`; `undefined` once it has. */
   private loading: Deferred<LoadedCatalog> | undefined;
   private readonly pending = new Map<number, Deferred<SearchRows>>();
-  private readonly answers = new Map<string, Promise<SearchRows>>();
+  private readonly answers = new RecentCache<Promise<SearchRows>>(ANSWERS_CACHED_MAX);
   private nextId = 0;
   /** Reason for which no more searches are possible. */
   private end: Error | undefined;
@@ -202,14 +203,10 @@ class GenerationThreads {
 
   search(query: string): Promise<SearchRows> | undefined {
     if (this.end !== undefined) return Promise.reject(this.end);
-    let answer = this.answers.get(query);
-    if (answer === undefined) {
-      if (this.pending.size >= SEARCHES_WAITING_MAX) return undefined;
-      answer = this.post(query);
-      const [oldest] = this.answers.keys();
-      if (this.answers.size >= ANSWERS_CACHED_MAX) this.answers.delete(oldest!);
-    }
-    this.answers.delete(query);
+    const known = this.answers.get(query);
+    if (known !== undefined) return known;
+    if (this.pending.size >= SEARCHES_WAITING_MAX) return undefined;
+    const answer = this.post(query);
     this.answers.set(query, answer);
     return answer;
   }

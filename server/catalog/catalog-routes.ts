@@ -7,6 +7,7 @@
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
 
+import { CONDITION_PATTERN } from '../../storage/catalog/catalog-fields.ts';
 import { typedErrorBody } from '../common/error-bodies.ts';
 import { Type } from '../common/schema.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
@@ -14,15 +15,15 @@ import { type RawHandler, type RouteDefinition, rawRoute, SAME } from '../http/r
 import {
   CatalogAnswers,
   type CheckedRequest,
+  type Rendered,
   refuseUnknown,
   type Shown,
 } from './catalog-answers.ts';
 import type { CatalogGeneration } from './catalog-generation.ts';
-import type { Rendered } from './fragment-writer.ts';
 import { badRequest, type CatalogErrors, PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import { isSortedFor, type Ranked, type Ranking, Rankings, rankingOf } from './rankings.ts';
+import { isSortedFor, type Ranking, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
 import {
   EventAnswer,
@@ -61,7 +62,6 @@ const SEARCH_BUSY = typedErrorBody(
 );
 
 const DIGITS = /^[0-9]+$/;
-const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
 /** Always empty: the node has no market makers apart from its traders. */
 const CLIENT_MEMBERS = Buffer.from(`,"${CLIENT_MEMBER}":""`);
@@ -264,23 +264,17 @@ export class CatalogHandlers {
     this.forClients = forClients;
   }
 
-  private render(
-    { context, query, served }: CheckedRequest,
-    withMarkets = this.forClients,
-  ): Renderer {
+  private render({ query, served }: CheckedRequest, withMarkets = this.forClients): Renderer {
     const { prepared } = served.generation;
     const members = this.forClients ? CLIENT_MEMBERS : undefined;
-    const isGone = (): boolean => context.aborted;
-    return new Renderer(this.answers.writer, prepared, query, members, withMarkets, isGone);
+    return new Renderer(this.answers.writer, prepared, query, members, withMarkets);
   }
 
   list(kind: Kind, parameters: Parameters): RawHandler {
-    const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
       const { query, served } = request;
       return this.ranked(kind, request, (ranking) => {
-        select(kind, served.generation, query, page, ranking);
-        return this.render(request).list(kind, page.shown().slice());
+        return this.render(request).list(kind, select(kind, served.generation, query, ranking));
       });
     };
     return this.answers.handler({ parameters, answer, shown: SHOWN[kind] });
@@ -288,7 +282,6 @@ export class CatalogHandlers {
 
   /** Pages by cursor: each begins after the last object of the page before. */
   keyset(kind: 'markets' | 'events'): RawHandler {
-    const { page } = this.answers;
     const answer = (request: CheckedRequest) => {
       const { context, query, served } = request;
       const behind = placeOf(query.cursor);
@@ -298,8 +291,7 @@ export class CatalogHandlers {
       return this.ranked(kind, request, (ranking) => {
         // One row more than is shown: if it exists, there is a next page.
         query.limit += 1;
-        select(kind, served.generation, query, page, ranking, behind);
-        const rows = page.shown().slice();
+        const rows = select(kind, served.generation, query, ranking, behind);
         const nextOf = (shown: number): string | undefined => {
           if (shown === rows.length) return undefined;
           const row = rows[shown - 1]!;
@@ -318,30 +310,15 @@ export class CatalogHandlers {
     request: CheckedRequest,
     render: (ranking: Ranking) => Rendered,
   ): (() => Rendered) | undefined | Promise<void> {
-    const { query, served } = request;
-    const { generation } = served;
-    if (!isSortedFor(query)) {
-      return () => render(rankingOf(kind, generation, query));
-    }
+    const { context, query } = request;
+    const { generation } = request.served;
+    if (!isSortedFor(query)) return () => render(rankingOf(kind, generation, query));
     if (this.answers.confirm(request)) return undefined;
-    return this.rankedLater(kind, request, render);
-  }
-
-  private async rankedLater(
-    kind: Kind,
-    request: CheckedRequest,
-    render: (ranking: Ranking) => Rendered,
-  ): Promise<void> {
-    const ranked = await this.sort(kind, request);
-    if (ranked === undefined) return;
-    return this.answers.respond(request, render(ranked.ranking), ranked.etag);
-  }
-
-  private sort(
-    kind: Kind,
-    { context, query, served }: CheckedRequest,
-  ): Promise<Ranked | undefined> {
-    return this.rankings.sort(kind, served.generation, query, () => context.aborted);
+    return this.rankings
+      .sort(kind, generation, query, () => context.aborted)
+      .then(
+        (ranked) => ranked && this.answers.respond(request, render(ranked.ranking), ranked.etag),
+      );
   }
 
   single(kind: Kind, by: PathKey, parameters: Parameters): RawHandler {
@@ -384,13 +361,12 @@ export class CatalogHandlers {
       if (searching === undefined) return context.reply(503, SEARCH_BUSY, RETRY_SOON);
       const found = await searching;
       const ranked = isSortedFor(query)
-        ? await this.sort('events', request)
+        ? await this.rankings.sort('events', generation, query, () => context.aborted)
         : { ranking: rankingOf('events', generation, query), etag: generation.statistics.etag };
       if (ranked === undefined) return;
       const renderer = this.render(request);
       const page = foundPage(generation, found, query, ranked.ranking, renderer.scope);
-      const bytes = renderer.found(page);
-      return this.answers.respond(request, bytes, ranked.etag);
+      return this.answers.respond(request, renderer.found(page), ranked.etag);
     };
     return this.answers.handler({ parameters: PARAMETERS.search, answer });
   }
@@ -436,7 +412,7 @@ function rowsUnder(
   if (key === 'slug') return rowsOf(catalog, kind, key, [part]);
   if (DIGITS.test(part)) return rowsOf(catalog, kind, key, [Number(part)]);
   if (kind !== 'markets') return undefined;
-  const isCondition = CONDITION_ID.test(part);
+  const isCondition = CONDITION_PATTERN.test(part);
   return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('number', part)]) : NO_ROWS;
 }
 

@@ -9,18 +9,13 @@ import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import type { CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Proposal } from '../../storage/catalog/catalog-state.ts';
-import type { Contradiction } from '../../storage/catalog/registered-markets.ts';
 import { controlRecordCommand } from '../../storage/control-records/control-records.ts';
 import type { Durability } from '../../storage/kv/lmdb.ts';
+import { backOffMs } from '../common/back-off.ts';
 import { applyCommands } from '../orders/intake/internal-commands.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
-import {
-  type CatalogGeneration,
-  type LoadedCatalogGeneration,
-  openCatalogGeneration,
-} from './catalog-generation.ts';
+import { type LoadedCatalogGeneration, openCatalogGeneration } from './catalog-generation.ts';
 import { type MarketInfos, marketInfoLookup } from './market-info.ts';
-import type { ReachedEnd } from './market-registry.ts';
 import type { StatisticsService } from './statistics-service.ts';
 
 /** Cluster of the node: the generation in use is the one that the log names, on all nodes. */
@@ -84,7 +79,7 @@ export class CatalogService {
   /** Unix milliseconds. */
   private usedSince = Date.now();
   private switching: Promise<void> | undefined;
-  private retryMs = RETRY_MS_FIRST;
+  private failures = 0;
   private retryAt = 0;
   private tried: number | undefined;
   /** True when another node led while the generation in use was loaded. */
@@ -110,37 +105,12 @@ export class CatalogService {
   ): Promise<CatalogService> {
     const proposal = await spreadFirst(options);
     const first = await load(options, options.signal, proposal);
-    try {
-      options.signal?.throwIfAborted();
-      await applyMarkets(options, first.generation, extend(first.generation), proposal);
-      if (proposal !== undefined) await options.cluster?.adopt(proposal);
-      await options.statistics.follow(first.generation);
-    } catch (error) {
-      await first.generation.end();
-      throw error;
-    }
-    options.infos.replace(marketInfoLookup(first.generation.prepared));
+    await takeUp(options, first, extend(first.generation), proposal, options.signal);
     return new CatalogService(options, first);
   }
 
-  get current(): CatalogGeneration {
+  get current(): LoadedCatalogGeneration {
     return this.used.generation;
-  }
-
-  get unpublished(): readonly string[] {
-    return this.used.generation.unpublished;
-  }
-
-  get unpublishedEnds(): readonly ReachedEnd[] {
-    return this.used.generation.unpublishedEnds;
-  }
-
-  get mended(): number {
-    return this.used.generation.mended;
-  }
-
-  get contradictions(): readonly Contradiction[] {
-    return this.used.generation.contradictions;
   }
 
   digests(): CatalogDigests {
@@ -183,7 +153,7 @@ export class CatalogService {
     }
     if (step === undefined) return;
     // An error of another generation means nothing for this one.
-    if (step.generation !== this.tried) this.retryMs = RETRY_MS_FIRST;
+    if (step.generation !== this.tried) this.failures = 0;
     else if (isResting) return;
     this.tried = step.generation;
     this.switching = step.run().finally(() => {
@@ -277,17 +247,13 @@ export class CatalogService {
     }
     this.isUnregistered = false;
     try {
-      await applyMarkets(this.options, next.generation, next.generation.commands, proposed);
-      if (proposed !== undefined) await cluster?.adopt(proposed);
+      await takeUp(this.options, next, next.generation.commands, proposed);
     } catch (error) {
-      await next.generation.end();
       this.fail('the markets cannot be brought up to the new catalog', error);
       return;
     }
-    await this.options.statistics.follow(next.generation);
     this.used = next;
     this.usedSince = Date.now();
-    this.options.infos.replace(marketInfoLookup(next.generation.prepared));
     this.options.onSwitch?.(next.generation);
     // Not awaited: the next generation does not wait for the searches of the last one.
     this.retired.add(before.generation);
@@ -301,8 +267,9 @@ export class CatalogService {
   }
 
   private retryLater(): void {
-    this.retryAt = performance.now() + this.retryMs;
-    this.retryMs = Math.min(2 * this.retryMs, RETRY_MS_MAX);
+    this.failures += 1;
+    const retryMs = backOffMs(this.failures, RETRY_MS_FIRST, RETRY_MS_MAX);
+    this.retryAt = performance.now() + retryMs;
   }
 }
 
@@ -354,6 +321,26 @@ async function load(
       `books), ${tags} tags, ${series} series, ${sites} sites; loaded in ${milliseconds | 0} ms`,
   );
   return { generation, life };
+}
+
+/** Updates engine, statistics and look-ups to a loaded generation, which ends where that fails. */
+async function takeUp(
+  options: CatalogServiceOptions,
+  { generation }: Watched,
+  commands: readonly Int32Array[],
+  proposed: number | undefined,
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    signal?.throwIfAborted();
+    await applyMarkets(options, generation, commands, proposed);
+    if (proposed !== undefined) await options.cluster?.adopt(proposed);
+    await options.statistics.follow(generation);
+  } catch (error) {
+    await generation.end();
+    throw error;
+  }
+  options.infos.replace(marketInfoLookup(generation.prepared));
 }
 
 /**

@@ -67,10 +67,6 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
   texts.close();
 }
 
-interface ReadGeneration extends Pick<LoadedCatalog, 'contradictions' | 'mended'> {
-  readonly ready: ReadyCatalog;
-}
-
 /**
  * Reads a generation with its number; another process may switch between two reads of the number.
  */
@@ -79,7 +75,7 @@ function readOnce(
   send: (texts: Uint8Array) => void,
   tables: Tables | undefined,
   warn: (line: string) => void,
-): ReadGeneration & Pick<LoadedCatalog, 'digest' | 'number'> {
+) {
   for (;;) {
     const number = store.current() ?? 0;
     const texts: Uint8Array[] = [];
@@ -103,9 +99,7 @@ function comparedWith(
   tables: Tables | undefined,
   { terms, endedConditions }: ReadyCatalog,
   contradictions: readonly Contradiction[],
-): Pick<LoadedCatalog, 'unpublished' | 'unpublishedEnds' | 'warnings'> & {
-  readonly commands: Int32Array<ArrayBuffer>[];
-} {
+) {
   if (tables === undefined)
     return { commands: [], unpublished: [], unpublishedEnds: [], warnings: [] };
   const warnings: string[] = [];

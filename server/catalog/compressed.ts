@@ -8,6 +8,7 @@
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { RecentCache } from '../common/recent-cache.ts';
 
 const compress = promisify(gzip);
 
@@ -28,26 +29,22 @@ const BYTES_MIN = 2 * 1024;
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 
 export class CompressedAnswers {
-  private cache = new Map<string, Buffer>();
-  private cacheBytes = 0;
+  private cache: RecentCache<Buffer>;
   private isBusy = false;
   private readonly cacheBytesMax: number;
 
   constructor(cacheBytesMax = CACHE_BYTES_MAX) {
     this.cacheBytesMax = cacheBytesMax;
+    this.cache = this.emptied();
   }
 
+  /** An answer that is compressed meanwhile is not cached. */
   clear(): void {
-    this.cache = new Map();
-    this.cacheBytes = 0;
+    this.cache = this.emptied();
   }
 
   get(url: string): Buffer | undefined {
-    const found = this.cache.get(url);
-    if (found === undefined) return undefined;
-    this.cache.delete(url);
-    this.cache.set(url, found);
-    return found;
+    return this.cache.get(url);
   }
 
   /**
@@ -65,26 +62,13 @@ export class CompressedAnswers {
   private async make(url: string, bytes: Uint8Array): Promise<Buffer> {
     const { cache } = this;
     const compressed = await compress(bytes, COMPRESSION);
-    if (cache === this.cache) this.remember(url, compressed);
+    cache.set(url, compressed);
     return compressed;
   }
 
-  private remember(url: string, compressed: Buffer): void {
-    const { cache } = this;
-    const size = sizeOf(url, compressed);
-    if (size > this.cacheBytesMax || cache.has(url)) return;
-    cache.set(url, compressed);
-    this.cacheBytes += size;
-    for (const [oldest, bytes] of cache) {
-      if (this.cacheBytes <= this.cacheBytesMax) break;
-      cache.delete(oldest);
-      this.cacheBytes -= sizeOf(oldest, bytes);
-    }
+  private emptied(): RecentCache<Buffer> {
+    return new RecentCache(this.cacheBytesMax, (url, { length }) => 2 * url.length + length);
   }
-}
-
-function sizeOf(url: string, compressed: Buffer): number {
-  return 2 * url.length + compressed.length;
 }
 
 /**

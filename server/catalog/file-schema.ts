@@ -12,11 +12,12 @@ import {
   MARKET_FIELDS,
   SITE_FIELDS,
 } from '../../storage/catalog/catalog-fields.ts';
-import { type FieldKind, type Kind, SHAPES } from './shape.ts';
+import { allColumns, type ColumnKind, type Kind } from './shape.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const SHOWN: Readonly<Record<FieldKind, Json>> = {
+/** Schemas of columns by kind; live ones are no members of a file. */
+const SHOWN: Readonly<Partial<Record<ColumnKind, Json>>> = {
   id: { type: 'string' },
   text: { type: ['string', 'null'] },
   date: { type: ['string', 'null'], description: 'ISO 8601; UTC where no zone is named' },
@@ -26,7 +27,7 @@ const SHOWN: Readonly<Record<FieldKind, Json>> = {
 
 /** Other members are allowed: they are stored, exported again, and not shown. */
 function objectOf(rules: Readonly<Record<string, FieldRule>>, kind?: Kind, nested: Json = {}) {
-  const shown = kind === undefined ? [] : SHAPES[kind].fields;
+  const shown = kind === undefined ? [] : allColumns(kind);
   const traded = Object.entries(rules).map(([name, { does, schema }]) => {
     return [name, { description: does, ...schema }] as const;
   });
@@ -34,7 +35,9 @@ function objectOf(rules: Readonly<Record<string, FieldRule>>, kind?: Kind, neste
   return {
     type: 'object',
     properties: {
-      ...Object.fromEntries(shown.map((field) => [field.name, SHOWN[field.kind]])),
+      ...Object.fromEntries(
+        shown.flatMap(({ name, kind }) => (SHOWN[kind] ? [[name, SHOWN[kind]]] : [])),
+      ),
       ...Object.fromEntries(traded),
       ...nested,
     },

@@ -16,12 +16,6 @@ const BYTES_FIRST = 1 << 20;
 /** Bytes of one step: less than a millisecond, even when the memory is not cached. */
 export const BYTES_PER_STEP = 2 ** 18;
 
-/**
- * Bytes valid until the next begin(), or a promise of bytes that stay valid; `undefined` when the
- * client has disconnected.
- */
-export type Rendered = Uint8Array | Promise<Buffer | undefined>;
-
 /** Writing of an answer; yields where a piece may end. */
 export type Steps = Generator<void, void>;
 
@@ -83,10 +77,10 @@ export class FragmentWriter {
   }
 
   /**
-   * Makes an answer that was begun: within this call, or step by step.
-   * @param isGone the client has disconnected
+   * Makes an answer that was begun. Within this call, its bytes are valid until the next begin(). Made
+   * step by step they stay valid, and are `undefined` when the client has disconnected.
    */
-  run(steps: Steps, isGone: () => boolean): Rendered {
+  run(steps: Steps, isGone: () => boolean): Buffer | Promise<Buffer | undefined> {
     return steps.next().done === true ? this.done() : this.runLater(steps, isGone);
   }
 

@@ -8,11 +8,13 @@ import { conditionAt, marketCount } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
+import { ID_PATTERN } from '../../storage/catalog/catalog-fields.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLifecycle, MarketLookup } from '../market-data/texts.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
+import { valuesOfRow } from './relation.ts';
 import { placeAmong } from './select.ts';
 import { keyOf, rowsNamed } from './text-index.ts';
 
@@ -39,7 +41,6 @@ export type ShownMarket = Texts<
 type ShownEvent = Texts<'id' | 'ticker' | 'slug' | 'title' | 'description'>;
 
 const CONDITION_ID = /^0x[0-9a-f]{64}$/;
-const EVENT_ID = /^(?:0|[1-9]\d{0,14})$/;
 const MARKETS_PER_ITERATION = 64;
 
 /** Object of a row without its nested members. The fragment is open, so it is closed here. */
@@ -96,10 +97,10 @@ function lookup<Info>(
  */
 export async function conditionsOfEvent(prepared: PreparedCatalog, id: string): Promise<string[]> {
   const { ids, markets } = prepared.events;
-  const row = EVENT_ID.test(id) ? placeAmong(ids, Number(id)) : -1;
+  const row = ID_PATTERN.test(id) ? placeAmong(ids, Number(id)) : -1;
   const conditions: string[] = [];
   if (row === -1) return conditions;
-  for (const market of markets.values.subarray(markets.ends[row]!, markets.ends[row + 1]!)) {
+  for (const market of valuesOfRow(markets, row)) {
     if (conditions.length % MARKETS_PER_ITERATION === MARKETS_PER_ITERATION - 1)
       await nextIteration();
     conditions.push(marketAt(prepared, market).conditionId);
@@ -149,4 +150,28 @@ export class MarketInfos {
     if (found !== undefined) bySlot.set(market, found);
     return found;
   }
+}
+
+/** Result of a look-up; several objects may share a slug. */
+export type Named = { readonly found: string } | 'none' | 'many';
+
+export function conditionNamed(prepared: PreparedCatalog, text: string): Named {
+  const row = rowNamed(prepared.markets, text);
+  return typeof row === 'string' ? row : { found: marketAt(prepared, row).conditionId };
+}
+
+export function eventNamed({ events }: PreparedCatalog, text: string): Named {
+  const row = rowNamed(events, text);
+  return typeof row === 'string' ? row : { found: String(events.ids[row]) };
+}
+
+/** Row by number, where the text has only digits, or by slug. */
+function rowNamed({ ids, keys }: PreparedObjects, text: string): number | 'none' | 'many' {
+  if (ID_PATTERN.test(text)) {
+    const row = placeAmong(ids, Number(text));
+    return row === -1 ? 'none' : row;
+  }
+  const rows = rowsNamed(keys.slug!, text);
+  if (rows.length === 0) return 'none';
+  return rows.length === 1 ? rows[0]! : 'many';
 }

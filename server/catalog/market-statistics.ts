@@ -12,28 +12,19 @@ import { randomBytes } from 'node:crypto';
 import { AMOUNT_MAX } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
 import type { PreparedCatalog, PreparedObjects, SortOrder } from './prepared.ts';
-import {
-  EVENT_STATISTICS,
-  type EventStatistics,
-  type Kind,
-  MARKET_STATISTICS,
-  type MarketStatistics,
-  type Statistic,
-} from './shape.ts';
+import { type Kind, type MarketStatistics, SHAPES } from './shape.ts';
 import { emptyOrder, NumberSorter } from './sort-orders.ts';
-import {
-  EVENT_TEXT,
-  MARKET_TEXT,
-  type StatisticText,
-  statisticsWithoutBook,
-} from './statistics-text.ts';
+import { EVENT_TEXT, MARKET_TEXT, statisticsWithoutBook } from './statistics-text.ts';
 
 /** Random bytes of the tag: it differs from that of another start and of another node. */
 const TAG_BYTES = 6;
 
+const TEXTS = { markets: MARKET_TEXT, events: EVENT_TEXT };
+const NOTHING = statisticsWithoutBook(0);
+
 export class CatalogStatistics {
-  readonly markets: StatisticColumns<MarketStatistics>;
-  readonly events: StatisticColumns<EventStatistics>;
+  private readonly markets: StatisticColumns;
+  private readonly events: StatisticColumns;
   private readonly prepared: PreparedCatalog;
   /** Rows of events with a changed market, and a mark for each row. */
   private readonly touched: number[] = [];
@@ -44,21 +35,13 @@ export class CatalogStatistics {
 
   constructor(prepared: PreparedCatalog) {
     this.prepared = prepared;
-    const { bytes, markets, events } = prepared;
-    this.isTouched = new Uint8Array(events.ids.length);
-    const first = statisticsWithoutBook(0);
-    this.markets = new StatisticColumns(bytes, markets, MARKET_STATISTICS, MARKET_TEXT, first);
-    this.events = new StatisticColumns<EventStatistics>(
-      bytes,
-      events,
-      EVENT_STATISTICS,
-      EVENT_TEXT,
-      first,
-    );
+    this.isTouched = new Uint8Array(prepared.events.ids.length);
+    this.markets = new StatisticColumns(prepared, 'markets');
+    this.events = new StatisticColumns(prepared, 'events');
     this.tag = this.nextTag();
   }
 
-  column(kind: Kind, name: string): Column {
+  column(kind: Kind, name: string): ColumnValues {
     const isListed = kind === 'markets' || kind === 'events';
     const live = isListed ? this[kind].columns.get(name) : undefined;
     if (live !== undefined) return live;
@@ -74,7 +57,7 @@ export class CatalogStatistics {
   }
 
   setMarket(row: number, statistics: MarketStatistics): void {
-    if (!this.markets.set(row, statistics, statistics.prices)) return;
+    if (!this.markets.set(row, statistics)) return;
     const event = this.prepared.markets.event[row]!;
     if (this.isTouched[event] === 1) return;
     this.isTouched[event] = 1;
@@ -102,7 +85,7 @@ export class CatalogStatistics {
       return Math.min(sum, AMOUNT_MAX);
     };
     const [volume, volumeDay] = [sumOf('volume'), sumOf('volume24hr')];
-    this.events.set(row, { volume, volumeDay, liquidity: sumOf('liquidity') }, []);
+    this.events.set(row, { ...NOTHING, volume, volumeDay, liquidity: sumOf('liquidity') });
   }
 
   private nextTag(): string {
@@ -111,7 +94,7 @@ export class CatalogStatistics {
 }
 
 /** A column of a kind, prepared or live: values for its bounds, and the order of all rows. */
-export interface Column {
+export interface ColumnValues {
   /** Values by row, as multiples of `unit`. */
   readonly values: Float64Array;
   readonly unit: number;
@@ -120,7 +103,7 @@ export interface Column {
   order(): SortOrder;
 }
 
-class LiveColumn implements Column {
+class LiveValues implements ColumnValues {
   readonly values: Float64Array<ArrayBuffer>;
   readonly unit = MICRO;
   readonly isLive = true;
@@ -148,49 +131,44 @@ class LiveColumn implements Column {
   }
 }
 
-class StatisticColumns<Source> {
-  readonly columns: ReadonlyMap<string, LiveColumn>;
-  private readonly statistics: readonly Statistic<Source>[];
-  private readonly text: StatisticText<Source>;
+class StatisticColumns {
+  readonly columns: ReadonlyMap<string, LiveValues>;
+  private readonly kind: 'markets' | 'events';
   private readonly bytes: Buffer;
   private readonly objects: PreparedObjects;
   private scratch = Buffer.alloc(0);
   private sorter: NumberSorter | undefined;
 
-  constructor(
-    { buffer, byteLength, byteOffset }: Uint8Array<ArrayBuffer>,
-    objects: PreparedObjects,
-    statistics: readonly Statistic<Source>[],
-    text: StatisticText<Source>,
-    first: Source,
-  ) {
+  constructor(prepared: PreparedCatalog, kind: 'markets' | 'events') {
+    const { buffer, byteLength, byteOffset } = prepared.bytes;
+    this.kind = kind;
     this.bytes = Buffer.from(buffer, byteOffset, byteLength);
-    this.objects = objects;
-    this.statistics = statistics;
-    this.text = text;
-    const { length } = objects.ids;
+    this.objects = prepared[kind];
+    const { length } = this.objects.ids;
     const sorter = (): NumberSorter => {
       this.sorter ??= new NumberSorter(length);
       return this.sorter;
     };
     this.columns = new Map(
-      statistics.map(({ name, read }) => {
-        return [name, new LiveColumn(new Float64Array(length).fill(read(first)), sorter)];
+      SHAPES[kind].statistics.map(({ name, read }) => {
+        return [name, new LiveValues(new Float64Array(length).fill(read(NOTHING)), sorter)];
       }),
     );
   }
 
   /** Writes the statistics of a row into its fragment; returns false when they are there already. */
-  set(row: number, source: Source, prices: readonly number[]): boolean {
+  set(row: number, statistics: MarketStatistics): boolean {
     const start = this.objects.figuresStart[row]!;
     const length = this.objects.coreEnd[row]! - start;
     if (this.scratch.length < length) this.scratch = Buffer.alloc(length);
     const span = this.scratch.subarray(0, length);
-    const end = this.text.write(source, prices, span);
+    const end = TEXTS[this.kind].write(statistics, span);
     if (span.compare(this.bytes, start, start + length) === 0) return false;
     this.bytes.set(span, start);
     this.objects.figuresEnd[row] = start + end;
-    for (const { name, read } of this.statistics) this.columns.get(name)!.set(row, read(source));
+    for (const { name, read } of SHAPES[this.kind].statistics) {
+      this.columns.get(name)!.set(row, read(statistics));
+    }
     return true;
   }
 }

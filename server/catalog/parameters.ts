@@ -1,7 +1,7 @@
 /**
  * Every parameter of the catalog routes, one row each: its spellings, its values, and what it
  * selects. Most rows follow from the columns (shape.ts). The parser, the selection (select.ts), the API
- * document, the table of API.md and the random tests are all driven by these rows.
+ * document, docs/reference/api.md and the random tests are all driven by these rows.
  *
  * Pure data, any thread. Non-goals: whether the requested object exists.
  */
@@ -13,13 +13,13 @@ import { Broken, compileFields, decodeText, type Field, type QuerySpec } from '.
 import { type TObject, type TSchema, Type } from '../common/schema.ts';
 import { type Aim, apply, CatalogQuery, type Setting, type Value } from './query.ts';
 import {
-  type Field as Column,
+  allColumns,
   dateOf,
   flagColumns,
   instantOf,
   KEY_COLUMNS,
   type Kind,
-  SHAPES,
+  rulesOf,
 } from './shape.ts';
 import { keyOf } from './text-index.ts';
 
@@ -50,7 +50,7 @@ export interface Parameter extends Form, Field {
   readonly aim: Aim;
   /** Several values: none, repeated, or also separated by commas. */
   readonly many: 'no' | 'repeat' | 'comma';
-  /** Text in API.md; rows with the same text are grouped there. */
+  /** Text in docs/reference/api.md; rows with the same text are grouped there. */
   readonly does: string;
 }
 
@@ -197,25 +197,24 @@ const RELATED = [
   row('related_tags', truth, 'relatedTags', '`true`: the tags and those related to them'),
 ];
 
-function orderBy(name: string, kind: 'markets' | 'events'): Parameter {
-  const { fields, statistics } = SHAPES[kind];
-  const columns = [...fields, ...statistics].flatMap(({ name: column }) =>
+function orderBy(name: string, kind: Kind): Parameter {
+  const columns = allColumns(kind).flatMap(({ name: column }) =>
     spellings(column).map((spelled) => [spelled, column] as const),
   );
   return row(name, named(columns, ORDER_COLUMNS_MAX), 'order', ORDER);
 }
 
-function ranges(kind: 'markets' | 'events'): Parameter[] {
-  const fields: readonly Column<never>[] = SHAPES[kind].fields;
-  const dates = fields.filter((field) => field.kind === 'date');
-  const numbers = fields.filter((field) => field.kind === 'number');
-  const statistics = SHAPES[kind].statistics.filter(({ form }) => form !== 'prices');
-  return [...dates, ...numbers, ...statistics].flatMap((column, place) =>
-    (['min', 'max'] as const).map((end) => {
-      const names = spellings(column.name).map((spelled) => `${spelled}_${end}`);
-      const form = place < dates.length ? instant : decimal;
-      return row(names.join(' '), form, { by: 'range', column: column.name, end }, RANGE);
-    }),
+/** Bounds of the columns that have some: of the dates first, as the document lists them. */
+function ranges(kind: Kind): Parameter[] {
+  return Object.entries({ instant, decimal }).flatMap(([bounds, form]) =>
+    allColumns(kind)
+      .filter((column) => rulesOf(column).bounds === bounds)
+      .flatMap(({ name: column }) =>
+        (['min', 'max'] as const).map((end) => {
+          const names = spellings(column).map((spelled) => `${spelled}_${end}`);
+          return row(names.join(' '), form, { by: 'range', column, end }, RANGE);
+        }),
+      ),
   );
 }
 

@@ -41,32 +41,6 @@ export class Ranking {
     return this.placeAt(place);
   }
 
-  /** Computes by row, in steps, the number of its run of equal values in the order of ranks. */
-  *runs(): Generator<void, Float64Array> {
-    const runs = new Float64Array(this.total);
-    let run = 0;
-    yield* inSteps(this.total, (start, end) => {
-      run = this.numberRuns(runs, run, start, end);
-    });
-    return runs;
-  }
-
-  /** Numbers the runs of the ranks [start, end) after run number `run`. Returns the last number. */
-  private numberRuns(runs: Float64Array, run: number, start: number, end: number): number {
-    const { isAscending, order, total } = this;
-    let last = run;
-    for (let rank = start; rank < end; rank++) {
-      const place = this.placeAt(rank);
-      // `firsts` is stored at the later of two places, which has the lower rank when the order
-      // descends.
-      const later = isAscending ? place : place + 1;
-      const isFirst = order === undefined || rank === order.present || order.firsts[later] === 1;
-      if (rank > 0 && isFirst && rank <= (order?.present ?? total)) last += 1;
-      runs[this.rowAt(rank)] = last;
-    }
-    return last;
-  }
-
   /**
    * Converts ranks to places and back. Descending orders reverse rows with and without a value
    * separately.
@@ -145,23 +119,37 @@ function* stepsOf(
   const isAscending = query.ascending === 1;
   const columns = query.order.map((name) => {
     const column = statistics.column(kind, name);
-    return column.isLive ? column.values.slice() : new Ranking(total, column.order(), isAscending);
+    return column.isLive ? column.values.slice() : column.order();
   });
   const combined = emptyOrder(total);
   const { places, rows } = combined;
-  // By the last column first: each further sort keeps the order of equal values.
-  const last = columns.at(-1);
-  const first = last instanceof Ranking ? last : new Ranking(total, undefined, isAscending);
-  if (first === last) columns.pop();
   yield* inSteps(total, (start, end) => {
-    for (let rank = start; rank < end; rank++) rows[rank] = first.rowAt(rank);
+    for (let rank = start; rank < end; rank++) rows[rank] = isAscending ? rank : total - 1 - rank;
   });
+  // By the last column first: each further sort keeps the order of equal values.
   for (const column of columns.reverse()) {
-    if (column instanceof Ranking) yield* sorter.refine(rows, yield* column.runs(), true);
-    else yield* sorter.refine(rows, column, isAscending);
+    const isLive = column instanceof Float64Array;
+    const numbers = isLive ? column : yield* numbersOf(column, isAscending);
+    yield* sorter.refine(rows, numbers, isAscending);
   }
   yield* inSteps(total, (start, end) => {
     for (let rank = start; rank < end; rank++) places[rows[rank]!] = rank;
   });
   return new Ranking(total, combined, true);
+}
+
+/** Numbers the values of a column by row, from 1, equal ones alike; absent ones are last in both directions. */
+function* numbersOf(
+  { firsts, present, rows }: SortOrder,
+  isAscending: boolean,
+): Generator<void, Float64Array> {
+  const numbers = new Float64Array(rows.length).fill(isAscending ? rows.length + 1 : 0);
+  let number = 0;
+  yield* inSteps(present, (start, end) => {
+    for (let place = start; place < end; place++) {
+      number += firsts[place]!;
+      numbers[rows[place]!] = number;
+    }
+  });
+  return numbers;
 }

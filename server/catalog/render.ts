@@ -5,12 +5,7 @@
  *
  * Thread: the I/O thread. Long answers are made in pieces (fragment-writer.ts).
  */
-import {
-  BYTES_PER_STEP,
-  type FragmentWriter,
-  type Rendered,
-  type Steps,
-} from './fragment-writer.ts';
+import { BYTES_PER_STEP, type FragmentWriter, type Steps } from './fragment-writer.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -55,13 +50,11 @@ export class Renderer {
   private readonly withoutClosed: boolean;
   private readonly marketMembers: Buffer | undefined;
   private readonly withMarkets: boolean;
-  private readonly isGone: () => boolean;
   private written = 0;
 
   /**
    * @param marketMembers members added to every market, each after its comma
    * @param withMarkets true: events of lists contain their markets
-   * @param isGone true when the client has disconnected
    */
   constructor(
     writer: FragmentWriter,
@@ -69,7 +62,6 @@ export class Renderer {
     query: CatalogQuery,
     marketMembers: Buffer | undefined,
     withMarkets: boolean,
-    isGone: () => boolean,
   ) {
     this.scope = scopeOf(catalog, query);
     this.writer = writer.begin(catalog.bytes);
@@ -78,29 +70,16 @@ export class Renderer {
     this.withoutClosed = query.keepClosed === 0;
     this.marketMembers = marketMembers;
     this.withMarkets = withMarkets;
-    this.isGone = isGone;
   }
 
-  list(kind: Kind, rows: Uint32Array): Rendered {
-    return this.inSteps(this.listSteps(kind, rows));
-  }
-
-  private *listSteps(kind: Kind, rows: Uint32Array): Steps {
+  *list(kind: Kind, rows: Uint32Array): Steps {
     this.writer.bytes(OPEN);
     yield* this.objects(kind, rows);
     this.writer.bytes(CLOSE);
   }
 
   /** @param nextOf makes the cursor after a number of the rows; `undefined` when no rows follow */
-  keyset(
-    kind: 'markets' | 'events',
-    rows: Uint32Array,
-    nextOf: (shown: number) => string | undefined,
-  ): Rendered {
-    return this.inSteps(this.keysetSteps(kind, rows, nextOf));
-  }
-
-  private *keysetSteps(
+  *keyset(
     kind: 'markets' | 'events',
     rows: Uint32Array,
     nextOf: (shown: number) => string | undefined,
@@ -110,11 +89,7 @@ export class Renderer {
     this.writer.ascii(next === undefined ? ']}' : `],"next_cursor":"${next}"}`);
   }
 
-  single(kind: Kind, row: number): Rendered {
-    return this.inSteps(this.singleSteps(kind, row));
-  }
-
-  private *singleSteps(kind: Kind, row: number): Steps {
+  *single(kind: Kind, row: number): Steps {
     const { writer } = this;
     const { events, markets } = this.catalog;
     if (kind === 'markets') {
@@ -141,11 +116,7 @@ export class Renderer {
     return this.writer.fragment(coreEnd[event]! + TAGS_NAME_BYTES, entryEnd[event]! - 1).done();
   }
 
-  found(page: FoundPage): Rendered {
-    return this.inSteps(this.foundSteps(page));
-  }
-
-  private *foundSteps(page: FoundPage): Steps {
+  *found(page: FoundPage): Steps {
     const { scope, writer } = this;
     const { tags } = this.catalog;
     writer.bytes(FOUND_EVENTS);
@@ -160,10 +131,6 @@ export class Renderer {
     }
     const { hasMore, totalResults } = page;
     writer.ascii(`],"pagination":{"hasMore":${hasMore},"totalResults":${totalResults}}}`);
-  }
-
-  private inSteps(steps: Steps): Rendered {
-    return this.writer.run(steps, this.isGone);
   }
 
   private *pause(): Steps {

@@ -8,7 +8,7 @@
  * Thread: the I/O thread.
  */
 
-import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
+import { INVALID_CURSOR, type OffsetPage, offsetPage } from '../common/cursor.ts';
 import { Type } from '../common/schema.ts';
 import { type RawHandler, rawRoute } from '../http/route.ts';
 import type { CatalogAnswers } from './catalog-answers.ts';
@@ -68,13 +68,10 @@ function sampling(answers: CatalogAnswers, render: Render): RawHandler {
     parameters: PARAMETERS.sampling,
     shown: 'texts',
     answer: ({ context, query, served }) => {
-      const offset = offsetOf(query.cursor);
-      if (offset === -1) return context.reply(400, INVALID_CURSOR);
       const { prepared } = served.generation;
-      return () => {
-        const steps = renderPage(writer.begin(prepared.bytes), prepared, offset, render);
-        return writer.run(steps, () => context.aborted);
-      };
+      const page = offsetPage(query.cursor, prepared.sampling.markets.length, PAGE_SIZE);
+      if (page === undefined) return context.reply(400, INVALID_CURSOR);
+      return () => renderPage(writer.begin(prepared.bytes), prepared, page, render);
     },
   });
 }
@@ -82,19 +79,16 @@ function sampling(answers: CatalogAnswers, render: Render): RawHandler {
 function* renderPage(
   writer: FragmentWriter,
   catalog: PreparedCatalog,
-  offset: number,
+  { end, next, start }: OffsetPage,
   render: Render,
 ): Steps {
-  const total = catalog.sampling.markets.length;
-  const end = Math.min(offset + PAGE_SIZE, total);
   writer.bytes(DATA);
-  for (let place = offset; place < end; place++) {
-    if (place > offset) writer.bytes(COMMA);
+  for (let place = start; place < end; place++) {
+    if (place > start) writer.bytes(COMMA);
     render(writer, catalog, place);
     writer.bytes(END);
     if (writer.length >= BYTES_PER_STEP) yield;
   }
-  const next = end < total ? cursorOf(end) : LAST_CURSOR;
   writer.ascii(`],"next_cursor":"${next}"}`);
 }
 

@@ -4,34 +4,31 @@
  */
 import { PROPOSED_STATUS, RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
 import { type TSchema, Type } from '../common/schema.ts';
-import { type FieldKind, type Kind, SHAPES, type StatisticForm } from './shape.ts';
+import { allColumns, type ColumnKind, type Kind } from './shape.ts';
 
 const Text = Type.String();
-const FIELD_SCHEMAS: Readonly<Record<FieldKind, TSchema>> = {
+/** Live kinds are statistics of this node's own books and fills, up to a second old. */
+const KIND_SCHEMAS: Readonly<Record<ColumnKind, TSchema>> = {
   id: Text,
   text: Text,
   date: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, UTC' }),
   boolean: Type.Boolean(),
   number: Type.Number(),
-};
-/** Live statistics of this node's own books and fills, up to a second old. */
-const STATISTIC_SCHEMAS: Readonly<Record<StatisticForm, TSchema>> = {
-  text: Type.String({ description: 'a decimal' }),
-  number: Type.Number(),
+  'amount text': Type.String({ description: 'a decimal' }),
+  amount: Type.Number(),
+  price: Type.Number(),
   prices: Type.String({ description: 'a JSON array of decimals, in the order of outcomes' }),
 };
 
 function columnsOf(kind: Kind): Record<string, TSchema> {
-  const { fields, statistics } = SHAPES[kind];
-  return Object.fromEntries([
-    ...fields.map((field) => [field.name, FIELD_SCHEMAS[field.kind]] as const),
-    ...statistics.map(({ name, form }) => [name, STATISTIC_SCHEMAS[form]] as const),
-  ]);
+  return Object.fromEntries(
+    allColumns(kind).map((column) => [column.name, KIND_SCHEMAS[column.kind]]),
+  );
 }
 
 const market = {
   ...columnsOf('markets'),
-  closedTime: Type.Optional(FIELD_SCHEMAS.date),
+  closedTime: Type.Optional(KIND_SCHEMAS.date),
   umaResolutionStatus: Type.Optional(
     Type.Union([Type.Literal(RESOLVED_STATUS), Type.Literal(PROPOSED_STATUS)], {
       description: 'of a market that has resolved, or of which a payout is proposed',

@@ -186,7 +186,7 @@ class CollectedWords {
     let start = 0;
     for (let word = 0; word < this.words.size; word++) {
       const end = start + this.counts[word]!;
-      take(this.words.word(word), this.rowsByField(places.subarray(start, end)));
+      take(this.words.text(word), this.rowsByField(places.subarray(start, end)));
       start = end;
     }
   }

@@ -8,6 +8,7 @@
  *
  * Pure; any thread. Non-goals: stems, synonyms, misspellings.
  */
+import { HASH_FIRST, hashWith, TextTable } from './text-index.ts';
 
 /** Longest word in UTF-16 units; a longer one is cut. */
 const WORD_UNITS_MAX = 64;
@@ -56,126 +57,43 @@ export interface QueryWord {
   readonly isPrefix: boolean;
 }
 
-/**
- * Different words of texts, numbered from 0 in the order of arrival. A hash table over plain units:
- * a known word needs no string.
- */
-export class WordTable {
-  /** All words, one after another, with room for one more. */
-  private units = new Uint16Array(1 << 16);
-  private ends = new Uint32Array(1 << 12);
-  private hashes = new Int32Array(1 << 12);
-  /** Hash slots, a power of two: 0, or a word's number plus 1. At most half are used. */
-  private slots = new Uint32Array(1 << 13);
-  private count = 0;
-  private end = 0;
+const WORDS_FIRST = 1 << 12;
 
-  get size(): number {
-    return this.count;
-  }
-
-  word(number: number): string {
-    return String.fromCharCode(...this.units.subarray(this.startOf(number), this.ends[number]));
+/** Different words of texts, numbered from 0 in the order of arrival. */
+export class WordTable extends TextTable {
+  constructor() {
+    super(WORDS_FIRST);
   }
 
   /** Calls `take` with the number of each word of a text, repeated as often as it occurs. */
   eachOf(text: string, take: (word: number) => void): void {
     let start = 0;
     let length = 0;
-    let hash = 0;
+    let hash = HASH_FIRST;
+    let { end } = this;
+    this.reserve(WORD_UNITS_MAX);
     for (let at = 0; at < text.length; at++) {
       const unit = text.charCodeAt(at);
       const kind = unit < SIMPLE_UNITS ? UNIT_KINDS[unit]! : INTRICATE;
       if (kind >= FIRST_LETTER) {
         if (length === WORD_UNITS_MAX) continue;
-        this.units[this.end + length] = kind;
+        this.units[end + length] = kind;
         length += 1;
         hash = hashWith(hash, kind);
       } else if (kind !== MARK) {
         if (kind === INTRICATE) {
           at = separatorFrom(text, at);
           eachIntricate(text.slice(start, at), (word) => take(this.numberOf(word)));
-        } else if (length > 0) take(this.numberOfLast(length, hash));
+        } else if (length > 0) take(this.numberOfNext(length, hash));
         start = at + 1;
         length = 0;
-        hash = 0;
+        hash = HASH_FIRST;
+        end = this.end;
+        this.reserve(WORD_UNITS_MAX);
       }
     }
-    if (length > 0) take(this.numberOfLast(length, hash));
+    if (length > 0) take(this.numberOfNext(length, hash));
   }
-
-  private numberOf(word: string): number {
-    let hash = 0;
-    for (let i = 0; i < word.length; i++) {
-      const unit = word.charCodeAt(i);
-      this.units[this.end + i] = unit;
-      hash = hashWith(hash, unit);
-    }
-    return this.numberOfLast(word.length, hash);
-  }
-
-  /** Number of the word whose units are stored after all others; a new word becomes one of them. */
-  private numberOfLast(length: number, hash: number): number {
-    const mask = this.slots.length - 1;
-    let slot = spread(hash) & mask;
-    for (let taken = this.slots[slot]!; taken !== 0; taken = this.slots[slot]!) {
-      if (this.hashes[taken - 1] === hash && this.isLast(taken - 1, length)) return taken - 1;
-      slot = (slot + 1) & mask;
-    }
-    const number = this.count;
-    this.count += 1;
-    this.end += length;
-    this.ends[number] = this.end;
-    this.hashes[number] = hash;
-    this.slots[slot] = number + 1;
-    this.makeRoom();
-    return number;
-  }
-
-  private isLast(number: number, length: number): boolean {
-    const start = this.startOf(number);
-    if (this.ends[number]! - start !== length) return false;
-    let same = 0;
-    while (same < length && this.units[start + same] === this.units[this.end + same]) same += 1;
-    return same === length;
-  }
-
-  private startOf(number: number): number {
-    return number === 0 ? 0 : this.ends[number - 1]!;
-  }
-
-  private makeRoom(): void {
-    if (this.units.length - this.end < WORD_UNITS_MAX) {
-      const units = new Uint16Array(2 * this.units.length);
-      units.set(this.units);
-      this.units = units;
-    }
-    if (this.count < this.ends.length) return;
-    const ends = new Uint32Array(2 * this.count);
-    ends.set(this.ends);
-    this.ends = ends;
-    const hashes = new Int32Array(2 * this.count);
-    hashes.set(this.hashes);
-    this.hashes = hashes;
-    this.slots = new Uint32Array(2 * this.slots.length);
-    for (let number = 0; number < this.count; number++) this.place(number);
-  }
-
-  private place(number: number): void {
-    const mask = this.slots.length - 1;
-    let slot = spread(this.hashes[number]!) & mask;
-    while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
-    this.slots[slot] = number + 1;
-  }
-}
-
-function hashWith(hash: number, unit: number): number {
-  return (Math.imul(hash, 31) + unit) | 0;
-}
-
-function spread(hash: number): number {
-  const mixed = Math.imul(hash, 0x9e3779b1);
-  return mixed ^ (mixed >>> 15);
 }
 
 function separatorFrom(text: string, from: number): number {

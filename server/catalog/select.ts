@@ -1,6 +1,6 @@
 /**
  * Selects the objects of a prepared catalog for a checked query
- * (docs/protocol.md#catalog-queries), and fills a page with them.
+ * (docs/protocol.md#catalog-queries).
  *
  * A filter on something that many markets share, such as a tag, first becomes a set of events. If a
  * set leaves few rows, only these are checked and sorted; otherwise all rows are walked in the
@@ -8,11 +8,12 @@
  *
  * Thread: the I/O thread. Non-goals: JSON.
  */
+
 import type { Listed } from './catalog-generation.ts';
-import { LIMIT_MAX } from './parameters.ts';
 import type { PreparedCatalog, Relation } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
 import type { Ranking } from './rankings.ts';
+import { valuesOfRow } from './relation.ts';
 import type { Kind } from './shape.ts';
 import { NO_ROWS, rowsNamed } from './text-index.ts';
 
@@ -42,80 +43,48 @@ function countBelow(numbers: Float64Array | Uint32Array, number: number): number
   return low;
 }
 
-/** Rows of one answer, in the order they are shown; shared by all requests. */
-export class Page {
-  readonly rows = new Uint32Array(LIMIT_MAX + 1);
-  count = 0;
-
-  shown(): Uint32Array {
-    return this.rows.subarray(0, this.count);
-  }
-}
-
 /** Position in a listing: an object, and the rank that it had. */
 export interface RankCursor {
   readonly id: number;
   readonly rank: number;
 }
 
-/**
- * Fills the page with the rows that a query selects after a cursor, in the order of its ranking.
- */
+/** Returns the rows that a query selects after a cursor, in the order of its ranking. */
 export function select(
   kind: Kind,
   listed: Listed,
   query: CatalogQuery,
-  page: Page,
   ranking: Ranking,
   behind?: RankCursor,
-): void {
+): Uint32Array {
+  const { limit, offset } = query;
   const filter = new RowFilter(kind, listed, query);
   const from = behind === undefined ? 0 : rankBehind(kind, listed, query, ranking, behind);
-  if (filter.few === undefined) pickFromAll(page, query, filter, ranking, from);
-  else pickFromFew(page, query, filter, ranking, from, filter.few);
-}
-
-function pickFromAll(
-  page: Page,
-  { limit, offset }: CatalogQuery,
-  filter: RowFilter,
-  ranking: Ranking,
-  from: number,
-): void {
-  const { total } = ranking;
-  let skip = filter.isOpen ? 0 : offset;
+  const few = filter.few && ranksOf(filter.few, filter, ranking, from);
+  const total = few?.length ?? ranking.total;
+  const isSelected = few !== undefined || filter.isOpen;
+  let skip = isSelected ? 0 : offset;
+  let at = (few === undefined ? from : 0) + (isSelected ? offset : 0);
+  const rows = new Uint32Array(limit);
   let count = 0;
-  for (let rank = filter.isOpen ? from + offset : from; rank < total && count < limit; rank++) {
-    const row = ranking.rowAt(rank);
-    if (!filter.isOpen && !filter.matches(row)) continue;
+  for (; at < total && count < limit; at++) {
+    const row = ranking.rowAt(few === undefined ? at : few[at]!);
+    if (!isSelected && !filter.matches(row)) continue;
     if (skip > 0) skip -= 1;
-    else page.rows[count++] = row;
+    else rows[count++] = row;
   }
-  page.count = count;
+  return rows.subarray(0, count);
 }
 
-function pickFromFew(
-  page: Page,
-  { limit, offset }: CatalogQuery,
+/** Ranks from `from` on of the candidates that match, ascending. */
+function ranksOf(
+  candidates: Uint32Array,
   filter: RowFilter,
   ranking: Ranking,
   from: number,
-  candidates: Uint32Array,
-): void {
-  const ranks = new Uint32Array(candidates.length);
-  let found = 0;
-  for (let i = 0; i < candidates.length; i++) {
-    const row = candidates[i]!;
-    if (!filter.matches(row)) continue;
-    const rank = ranking.rankOf(row);
-    if (rank >= from) ranks[found++] = rank;
-  }
-  if (found > 1) ranks.subarray(0, found).sort();
-  let count = 0;
-  for (let i = offset; i < found && count < limit; i++) {
-    page.rows[count++] = ranking.rowAt(ranks[i]!);
-  }
-  page.count = count;
+): Uint32Array {
+  const ranks = candidates.filter((row) => filter.matches(row)).map((row) => ranking.rankOf(row));
+  return ranks.filter((rank) => rank >= from).sort();
 }
 
 /** First rank after a cursor, also when its object no longer exists. */
@@ -257,8 +226,8 @@ function rowsWith(
 }
 
 /** Rows related to any of `rows`, ascending. */
-function relatedToAny({ ends, values }: Relation, rows: Uint32Array): Uint32Array {
-  return union(Array.from(rows, (row) => values.subarray(ends[row]!, ends[row + 1]!)));
+function relatedToAny(relation: Relation, rows: Uint32Array): Uint32Array {
+  return union(Array.from(rows, (row) => valuesOfRow(relation, row)));
 }
 
 function union(lists: readonly Uint32Array[]): Uint32Array {
@@ -300,13 +269,10 @@ export function relatedTags({ events, tags }: PreparedCatalog, rows: Uint32Array
   const seen = new Uint8Array(events.ids.length);
   const shared = new Uint32Array(tags.ids.length);
   for (const row of rows) {
-    for (let i = own.ends[row]!; i < own.ends[row + 1]!; i++) {
-      const event = own.values[i]!;
+    for (const event of valuesOfRow(own, row)) {
       if (seen[event] === 1) continue;
       seen[event] = 1;
-      for (let j = events.tags.ends[event]!; j < events.tags.ends[event + 1]!; j++) {
-        shared[events.tags.values[j]!]! += 1;
-      }
+      for (const tag of valuesOfRow(events.tags, event)) shared[tag]! += 1;
     }
   }
   const related: number[] = [];

@@ -1,8 +1,8 @@
 /**
- * The fields of every kind of catalog object as they are served, in their order. One table per kind
- * defines both its JSON and its sort columns. Missing texts are "", dates null, booleans false.
- * Other fields are dropped, because they are statistics of the source. Statistics of this node's own
- * books and fills follow the fields of markets and events. Rules: docs/protocol.md#catalog-objects
+ * The columns of every kind of catalog object as they are served, in their order. One table per kind
+ * defines its JSON, its filters and its orders. Missing texts are "", dates null, booleans false.
+ * Other members are dropped, because they are statistics of the source. Live columns, of this node's own
+ * books and fills, follow those of markets and events. Rules: docs/protocol.md#catalog-objects
  *
  * Pure; runs on the catalog thread; names of columns and statistics are read on any thread. Non-goals:
  * nesting.
@@ -10,19 +10,50 @@
 import { type JsonObject, listOf, text } from '../../storage/catalog/catalog-json.ts';
 import type { TradingTerms } from '../../storage/catalog/catalog-market.ts';
 
-/** Kind of a field: its order and its JSON; only dates can be null. */
-export type FieldKind = 'id' | 'text' | 'date' | 'boolean' | 'number';
+/**
+ * Kinds of columns: how they are compared and bounded. A column without `number` sorts as a text; one without
+ * `bounds` has no `_min` and `_max`. Live kinds change while a generation is served (statistics-text.ts).
+ */
+export const COLUMN_KINDS = {
+  id: {},
+  text: {},
+  boolean: {},
+  date: { bounds: 'instant', number: instantOrLast },
+  number: { bounds: 'decimal', number: Number },
+  'amount text': { bounds: 'decimal', isLive: true },
+  amount: { bounds: 'decimal', isLive: true },
+  price: { bounds: 'decimal', isLive: true },
+  prices: { isLive: true },
+} as const satisfies Readonly<Record<string, KindRules>>;
+
+interface KindRules {
+  readonly bounds?: 'instant' | 'decimal';
+  /** Value by which rows are sorted and bounded; infinite where it is absent. */
+  readonly number?: (value: FieldValue) => number;
+  readonly isLive?: true;
+}
+
+export type ColumnKind = keyof typeof COLUMN_KINDS;
 export type FieldValue = string | number | boolean | null;
 
-export interface Field<Source> {
+/** A column: `read` returns its value of an object, or a live one in micro-units. Only dates can be null. */
+export interface Column<Source, Value extends FieldValue = FieldValue> {
   readonly name: string;
-  readonly kind: FieldKind;
-  readonly read: (source: Source) => FieldValue;
+  readonly kind: ColumnKind;
+  readonly read: (source: Source) => Value;
+}
+
+export function rulesOf({ kind }: Column<never>): KindRules {
+  return COLUMN_KINDS[kind];
+}
+
+/** A raw object of a catalog. */
+export interface RawSource {
+  readonly raw: JsonObject;
 }
 
 /** A raw market, with values computed from it and its event. */
-export interface MarketSource {
-  readonly raw: JsonObject;
+export interface MarketSource extends RawSource {
   readonly outcomes: ListText;
   readonly tokenIds: ListText;
   readonly terms: TradingTerms;
@@ -56,57 +87,53 @@ const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 const QUICK_TEST_MAX = 200;
 const MICROSECONDS_AT = 23;
 
-function fields(kind: FieldKind, read: (value: unknown) => FieldValue) {
-  return (...names: readonly string[]): readonly Field<JsonObject>[] =>
-    names.map((name) => ({ name, kind, read: (raw) => read(raw[name]) }));
-}
-
-const ids = fields('id', String);
-const texts = fields('text', text);
-const dates = fields('date', dateOf);
-const flags = fields('boolean', (value) => value === true);
-
-function ofMarket<V extends FieldValue>(
+function column<Source, Value extends FieldValue>(
   name: string,
-  kind: FieldKind,
-  read: (market: MarketSource) => V,
-): Field<MarketSource> {
+  kind: ColumnKind,
+  read: (source: Source) => Value,
+): Column<Source, Value> {
   return { name, kind, read };
 }
 
-function ofRaw(list: readonly Field<JsonObject>[]): readonly Field<MarketSource>[] {
-  return list.map(({ name, kind, read }) => ofMarket(name, kind, ({ raw }) => read(raw)));
+function raw(kind: ColumnKind, read: (value: unknown) => FieldValue) {
+  return (...names: readonly string[]): readonly Column<RawSource>[] =>
+    names.map((name) => column(name, kind, (source) => read(source.raw[name])));
 }
 
-const MARKET_FIELDS: readonly Field<MarketSource>[] = [
-  ...ofRaw(ids('id')),
-  ...ofRaw(texts('question', 'conditionId', 'slug', 'resolutionSource')),
-  ...ofRaw(dates('startDate', 'endDate')),
-  ...ofRaw(texts('image', 'icon', 'description')),
-  ofMarket('outcomes', 'text', ({ outcomes }) => outcomes.text),
-  ofMarket('clobTokenIds', 'text', ({ tokenIds }) => tokenIds.text),
-  ...ofRaw(flags('active', 'closed', 'archived')),
-  ...ofRaw(dates('createdAt', 'updatedAt')),
-  ...ofRaw(texts('questionID')),
+const ids = raw('id', String);
+const texts = raw('text', text);
+const dates = raw('date', dateOf);
+const flags = raw('boolean', (value) => value === true);
+
+const MARKET_COLUMNS: readonly Column<MarketSource>[] = [
+  ...ids('id'),
+  ...texts('question', 'conditionId', 'slug', 'resolutionSource'),
+  ...dates('startDate', 'endDate'),
+  ...texts('image', 'icon', 'description'),
+  column('outcomes', 'text', ({ outcomes }) => outcomes.text),
+  column('clobTokenIds', 'text', ({ tokenIds }) => tokenIds.text),
+  ...flags('active', 'closed', 'archived'),
+  ...dates('createdAt', 'updatedAt'),
+  ...texts('questionID'),
   // After the usual fields: what a client needs to trade, and a catalog sync needs to trade in the same
   // way.
-  ofMarket('negRisk', 'boolean', ({ terms }) => terms.negRisk),
-  ofMarket('orderPriceMinTickSize', 'number', ({ terms: { ticksPerUnit } }) =>
+  column('negRisk', 'boolean', ({ terms }) => terms.negRisk),
+  column('orderPriceMinTickSize', 'number', ({ terms: { ticksPerUnit } }) =>
     ticksPerUnit === undefined ? 0 : 1 / ticksPerUnit,
   ),
-  ofMarket('orderMinSize', 'number', ({ terms: { minSizeMicro } }) =>
+  column('orderMinSize', 'number', ({ terms: { minSizeMicro } }) =>
     minSizeMicro === undefined ? -1 : minSizeMicro / MICRO,
   ),
-  ofMarket('acceptingOrders', 'boolean', ({ terms }) => terms.acceptingOrders),
-  ofMarket('enableOrderBook', 'boolean', ({ terms }) => terms.enableOrderBook),
-  ofMarket('creator', 'text', ({ creator }) => creator),
+  column('acceptingOrders', 'boolean', ({ terms }) => terms.acceptingOrders),
+  column('enableOrderBook', 'boolean', ({ terms }) => terms.enableOrderBook),
+  column('creator', 'text', ({ creator }) => creator),
 ];
 
 /**
  * Event summary: without tags, markets, series and eventMetadata
  * (docs/protocol.md#catalog-objects).
  */
-const EVENT_FIELDS: readonly Field<JsonObject>[] = [
+const EVENT_COLUMNS = [
   ...ids('id'),
   ...texts('ticker', 'slug', 'title', 'description', 'resolutionSource'),
   ...dates('startDate', 'creationDate', 'endDate'),
@@ -115,14 +142,14 @@ const EVENT_FIELDS: readonly Field<JsonObject>[] = [
   ...dates('createdAt', 'updatedAt'),
 ];
 
-const TAG_FIELDS: readonly Field<JsonObject>[] = [
+const TAG_COLUMNS = [
   ...ids('id'),
   ...texts('label', 'slug'),
   ...dates('createdAt', 'updatedAt'),
   ...flags('requiresTranslation'),
 ];
 
-const SERIES_FIELDS: readonly Field<JsonObject>[] = [
+const SERIES_COLUMNS = [
   ...ids('id'),
   ...texts('ticker', 'slug', 'title', 'seriesType', 'recurrence', 'image', 'icon'),
   ...flags('active', 'closed', 'archived'),
@@ -160,95 +187,94 @@ export interface MarketStatistics {
   prices: readonly number[];
 }
 
-/** Form of a statistic: a decimal text, a JSON number, or the JSON text of a list of texts. */
-export type StatisticForm = 'text' | 'number' | 'prices';
+/** A live column; its value is that of the first outcome where there is one for each. */
+export type LiveColumn = Column<MarketStatistics, number>;
 
-export interface Statistic<Source> {
-  readonly name: string;
-  readonly form: StatisticForm;
-  readonly range: 'amount' | 'price';
-  /** Sort value in micro-units: the statistic, or that of the first outcome. */
-  readonly read: (source: Source) => number;
-}
+const VOLUMES = {
+  volume: ({ volume }: MarketStatistics) => volume,
+  day: ({ volumeDay }: MarketStatistics) => volumeDay,
+  liquidity: ({ liquidity }: MarketStatistics) => liquidity,
+};
 
-function statistic<Source>(
-  name: string,
-  form: StatisticForm,
-  range: Statistic<Source>['range'],
-  read: (source: Source) => number,
-): Statistic<Source> {
-  return { name, form, range, read };
-}
-
-export const MARKET_STATISTICS: readonly Statistic<MarketStatistics>[] = [
-  statistic('volume', 'text', 'amount', ({ volume }) => volume),
-  statistic('volumeNum', 'number', 'amount', ({ volume }) => volume),
-  statistic('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
-  statistic('liquidity', 'text', 'amount', ({ liquidity }) => liquidity),
-  statistic('liquidityNum', 'number', 'amount', ({ liquidity }) => liquidity),
-  statistic('outcomePrices', 'prices', 'price', ({ prices }) => prices[0] ?? PRICE_UNKNOWN),
-  statistic('bestBid', 'number', 'price', ({ bestBid }) => bestBid),
-  statistic('bestAsk', 'number', 'price', ({ bestAsk }) => bestAsk),
-  statistic('spread', 'number', 'price', ({ bestAsk, bestBid }) => bestAsk - bestBid),
-  statistic('lastTradePrice', 'number', 'price', ({ lastTrade }) => lastTrade),
+export const MARKET_STATISTICS: readonly LiveColumn[] = [
+  column('volume', 'amount text', VOLUMES.volume),
+  column('volumeNum', 'amount', VOLUMES.volume),
+  column('volume24hr', 'amount', VOLUMES.day),
+  column('liquidity', 'amount text', VOLUMES.liquidity),
+  column('liquidityNum', 'amount', VOLUMES.liquidity),
+  column('outcomePrices', 'prices', ({ prices }) => prices[0] ?? PRICE_UNKNOWN),
+  column('bestBid', 'price', ({ bestBid }) => bestBid),
+  column('bestAsk', 'price', ({ bestAsk }) => bestAsk),
+  column('spread', 'price', ({ bestAsk, bestBid }) => bestAsk - bestBid),
+  column('lastTradePrice', 'price', ({ lastTrade }) => lastTrade),
 ];
 
-export type EventStatistics = Pick<MarketStatistics, 'volume' | 'volumeDay' | 'liquidity'>;
-
-export const EVENT_STATISTICS: readonly Statistic<EventStatistics>[] = [
-  statistic('volume', 'number', 'amount', ({ volume }) => volume),
-  statistic('volume24hr', 'number', 'amount', ({ volumeDay }) => volumeDay),
-  statistic('liquidity', 'number', 'amount', ({ liquidity }) => liquidity),
+/** Sums of the markets of an event. */
+export const EVENT_STATISTICS: readonly LiveColumn[] = [
+  column('volume', 'amount', VOLUMES.volume),
+  column('volume24hr', 'amount', VOLUMES.day),
+  column('liquidity', 'amount', VOLUMES.liquidity),
 ];
 
-/** Fields of each kind that lists show of an object itself and by which it can be sorted. */
+interface Shape<Source> {
+  readonly columns: readonly Column<Source>[];
+  readonly statistics: readonly LiveColumn[];
+}
+
+/** Columns of each kind that lists show of an object itself and by which it can be sorted. */
 export const SHAPES = {
-  markets: { fields: MARKET_FIELDS, statistics: MARKET_STATISTICS },
-  events: { fields: EVENT_FIELDS, statistics: EVENT_STATISTICS },
-  series: { fields: SERIES_FIELDS, statistics: [] },
-  tags: { fields: TAG_FIELDS, statistics: [] },
-} as const satisfies Record<string, { fields: readonly Field<never>[]; statistics: unknown }>;
+  markets: { columns: MARKET_COLUMNS, statistics: MARKET_STATISTICS },
+  events: { columns: EVENT_COLUMNS, statistics: EVENT_STATISTICS },
+  series: { columns: SERIES_COLUMNS, statistics: [] },
+  tags: { columns: TAG_COLUMNS, statistics: [] },
+} as const satisfies Record<string, Shape<never>>;
 
 export type Kind = keyof typeof SHAPES;
 
-/** Boolean fields of a kind: bit b of its `flags` is the b-th of them. */
-export function flagColumns(kind: Kind): readonly string[] {
-  const list: readonly Field<never>[] = SHAPES[kind].fields;
-  return list.filter((field) => field.kind === 'boolean').map(({ name }) => name);
+/** All columns of a kind, the live ones last. */
+export function allColumns(kind: Kind): readonly Column<never>[] {
+  const { columns, statistics }: Shape<never> = SHAPES[kind];
+  return [...columns, ...statistics];
 }
 
-/** Values of every field: `columns[f][row]`. */
-export function columnsOf<Source>(
-  fields: readonly Field<Source>[],
+/** Boolean columns of a kind: bit b of its `flags` is the b-th of them. */
+export function flagColumns(kind: Kind): readonly string[] {
+  const flagged = allColumns(kind).filter((each) => each.kind === 'boolean');
+  return flagged.map(({ name }) => name);
+}
+
+/** Values of every column: `values[c][row]`. */
+export function valuesOf<Source>(
+  columns: readonly Column<Source>[],
   sources: readonly Source[],
 ): FieldValue[][] {
-  const columns = fields.map(() => new Array<FieldValue>(sources.length));
+  const values = columns.map(() => new Array<FieldValue>(sources.length));
   // Row by row, because an object is then in the cache.
   for (const [row, source] of sources.entries()) {
-    for (let place = 0; place < fields.length; place++) {
-      columns[place]![row] = fields[place]!.read(source);
+    for (let place = 0; place < columns.length; place++) {
+      values[place]![row] = columns[place]!.read(source);
     }
   }
-  return columns;
+  return values;
 }
 
-/** JSON members of fields [from, to) of a row, each after its comma, the first after `{`. */
+/** JSON members of columns [from, to) of a row, each after its comma, the first after `{`. */
 export function membersOf(
-  fields: readonly Field<never>[],
-  columns: readonly (readonly FieldValue[])[],
+  columns: readonly Column<never>[],
+  values: readonly (readonly FieldValue[])[],
   row: number,
   from = 0,
-  to = fields.length,
+  to = columns.length,
 ): string {
   let members = '';
   for (let place = from; place < to; place++) {
-    const { name, kind } = fields[place]!;
-    members += `${place === 0 ? '{"' : ',"'}${name}":${jsonOf(kind, columns[place]![row]!)}`;
+    const { name, kind } = columns[place]!;
+    members += `${place === 0 ? '{"' : ',"'}${name}":${jsonOf(kind, values[place]![row]!)}`;
   }
   return members;
 }
 
-function jsonOf(kind: FieldKind, value: FieldValue): string {
+function jsonOf(kind: ColumnKind, value: FieldValue): string {
   if (typeof value !== 'string') return String(value);
   // Ids and dates were checked: they contain nothing that needs escaping.
   return kind === 'text' ? quoted(value) : `"${value}"`;
@@ -292,4 +318,8 @@ export function dateOf(value: unknown): string | null {
 export function instantOf(date: string): number {
   const micros = date.length > MICROSECONDS_AT + 1 ? date.slice(MICROSECONDS_AT, -1) : '';
   return Date.parse(date) * 1000 + Number(micros.padEnd(3, '0').slice(0, 3));
+}
+
+function instantOrLast(date: FieldValue): number {
+  return typeof date === 'string' ? instantOf(date) : Number.POSITIVE_INFINITY;
 }

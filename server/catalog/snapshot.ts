@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogSnapshot, CatalogStore } from '../../storage/catalog/catalog.ts';
-import type { Catalog } from '../../storage/catalog/catalog-file.ts';
+import type { Catalog, CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { marketsOf, textList } from '../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import { prepareCatalog } from './build.ts';
@@ -165,16 +165,8 @@ function booklessOf({ events, markets }: Catalog): MarketIdentity[] {
   );
 }
 
-function termsOf(market: MarketTerms): MarketTerms {
-  const { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended } =
-    market;
-  const terms = { id, conditionId, tokenIds, ticksPerUnit, minSizeMicro, negRisk, tradable, ended };
-  const { end, feeBps, proposed, resolved } = market;
-  return {
-    ...terms,
-    ...(feeBps === undefined ? {} : { feeBps }),
-    ...(end === undefined ? {} : { end }),
-    ...(resolved === undefined ? {} : { resolved }),
-    ...(proposed === undefined ? {} : { proposed }),
-  };
+/** Returns the members of a market that the engine has too. */
+function termsOf(market: CatalogMarket): MarketTerms {
+  const { eventId, eventSlug, icon, outcomes, question, slug, ...terms } = market;
+  return terms;
 }

@@ -14,7 +14,7 @@
  * backwards).
  */
 import type { SortOrder, SortOrders } from './prepared.ts';
-import { type Field, type FieldValue, instantOf } from './shape.ts';
+import { type Column, type FieldValue, rulesOf } from './shape.ts';
 
 const DIGIT_BITS = 11;
 const DIGITS = 2 ** DIGIT_BITS;
@@ -35,25 +35,24 @@ const LOW_VALUES = 2 ** 32;
  */
 const ROWS_PER_STEP = 2 ** 13;
 
-/** `columns[f][row]` is the value of `fields[f]`; rows stand in ascending order of id. */
+/** `values[c][row]` is the value of `columns[c]`; rows stand in ascending order of id. */
 export function sortOrdersOf(
-  fields: readonly Field<never>[],
-  columns: readonly (readonly FieldValue[])[],
+  columns: readonly Column<never>[],
+  values: readonly (readonly FieldValue[])[],
 ): SortOrders {
-  const count = columns[0]!.length;
+  const count = values[0]!.length;
   const sorter = new NumberSorter(count);
   const orders: Record<string, SortOrder> = {};
-  for (const [place, { name, kind }] of fields.entries()) {
-    const column = columns[place]!;
-    const isNumber = kind === 'date' || kind === 'number';
-    const values = Float64Array.from(isNumber ? column : [], numberOf);
-    const present = kind === 'date' ? column.filter((value) => value !== null).length : count;
-    const order = { ...emptyOrder(count, values), present };
-    if (kind === 'id') sorter.sort(Float64Array.from(column.keys()), order);
-    else if (isNumber)
-      sorter.sort(numbered(values, Float64Array.from(new Set(values)).sort()), order);
-    else sorter.sort(numbered(column, [...new Set(column)].sort()), order);
-    orders[name] = order;
+  for (const [place, column] of columns.entries()) {
+    const own = values[place]!;
+    const { number } = rulesOf(column);
+    const numbers = Float64Array.from(number === undefined ? [] : own, number!);
+    const present = count - own.filter((value) => value === null).length;
+    const order = { ...emptyOrder(count, numbers), present };
+    if (column.kind === 'id') sorter.sort(Float64Array.from(own.keys()), order);
+    else if (number === undefined) sorter.sort(numbered(own, [...new Set(own)].sort()), order);
+    else sorter.sort(numbered(numbers, Float64Array.from(new Set(numbers)).sort()), order);
+    orders[column.name] = order;
   }
   return orders;
 }
@@ -72,11 +71,6 @@ export function* inSteps(
     run(start, Math.min(rows, start + ROWS_PER_STEP));
     yield;
   }
-}
-
-function numberOf(value: FieldValue): number {
-  if (value === null) return Number.POSITIVE_INFINITY;
-  return typeof value === 'string' ? instantOf(value) : Number(value);
 }
 
 function numbered<T>(values: ArrayLike<T>, different: Iterable<T>): Float64Array {

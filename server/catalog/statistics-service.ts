@@ -15,7 +15,8 @@ import type { MarketRow } from '../../engine/tables/units.ts';
 import type { CatalogStatistics } from './market-statistics.ts';
 import type { PreparedCatalog, TextIndex } from './prepared.ts';
 import { BookStatistics, BUSY } from './read-statistics.ts';
-import { NUMBER_KEY, NUMBER_KEY_UNITS, rowsOfKey } from './text-index.ts';
+import { valuesOfRow } from './relation.ts';
+import { NUMBER_KEY, NUMBER_KEY_UNITS } from './text-index.ts';
 
 export interface MarketVolumes {
   totalOf(market: MarketRow): number;
@@ -178,7 +179,7 @@ class StatisticsPass {
       this.missing.push(key);
       return;
     }
-    for (const row of rowsOfKey(conditions, key)) {
+    for (const row of valuesOfRow(conditions.rows, key)) {
       this.slots.push(marketRow);
       this.rows.push(row);
       this.versions.push(BUSY);

@@ -8,11 +8,12 @@ import { MICRO } from '../../engine/tables/units.ts';
 import { DECIMAL_BYTES_MAX, writeMicro } from '../common/decimal.ts';
 import { ascii, put } from '../market-data/texts.ts';
 import {
+  type ColumnKind,
   EVENT_STATISTICS,
+  type LiveColumn,
   MARKET_STATISTICS,
   type MarketStatistics,
   PRICE_UNKNOWN,
-  type Statistic,
 } from './shape.ts';
 
 const PRICE_BYTES_MAX = 7;
@@ -20,51 +21,60 @@ const BLANK = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
-const PRICES_END = ascii(']"');
 const PRICE_FRAME_BYTES = 5;
 
-export class StatisticText<Source> {
-  private readonly members: readonly {
-    readonly statistic: Statistic<Source>;
-    readonly head: Buffer;
-  }[];
+interface LiveForm {
+  readonly open: string;
+  readonly close: string;
+  /** Longest value; of `prices` that of each outcome. */
+  readonly bytesMax: number;
+}
 
-  constructor(statistics: readonly Statistic<Source>[]) {
-    this.members = statistics.map((statistic) => {
-      const open = statistic.form === 'text' ? '"' : statistic.form === 'prices' ? '"[' : '';
-      return { statistic, head: ascii(`,"${statistic.name}":${open}`) };
+const NUMBER: LiveForm = { open: '', close: '', bytesMax: DECIMAL_BYTES_MAX };
+const FORMS: Readonly<Partial<Record<ColumnKind, LiveForm>>> = {
+  'amount text': { open: '"', close: '"', bytesMax: DECIMAL_BYTES_MAX },
+  amount: NUMBER,
+  price: { ...NUMBER, bytesMax: PRICE_BYTES_MAX },
+  prices: { open: '"[', close: ']"', bytesMax: PRICE_BYTES_MAX + PRICE_FRAME_BYTES },
+};
+
+/** The live columns of a kind as JSON. */
+export class StatisticText {
+  private readonly members;
+
+  constructor(columns: readonly LiveColumn[]) {
+    this.members = columns.map(({ kind, name, read }) => {
+      const { bytesMax, close, open } = FORMS[kind]!;
+      const head = ascii(`,"${name}":${open}`);
+      return { isPrices: kind === 'prices', read, head, tail: ascii(close), bytesMax };
     });
   }
 
   /** Span of an object before its books are read. */
-  of(source: Source, prices: readonly number[]): string {
-    const span = Buffer.alloc(this.bytesFor(prices.length));
-    this.write(source, prices, span);
+  of(statistics: MarketStatistics): string {
+    const span = Buffer.alloc(this.bytesFor(statistics.prices.length));
+    this.write(statistics, span);
     return span.toString('latin1');
   }
 
-  write(source: Source, prices: readonly number[], span: Uint8Array): number {
+  /** Fills a span. Returns the end of the members, where its blanks begin. */
+  write(statistics: MarketStatistics, span: Uint8Array): number {
     let at = 0;
-    for (const { statistic, head } of this.members) {
+    for (const { head, isPrices, read, tail } of this.members) {
       at = put(head, span, at);
-      if (statistic.form === 'prices') at = writePrices(prices, span, at);
-      else at = writeMicro(statistic.read(source), span, at);
-      if (statistic.form === 'text') span[at++] = QUOTE;
+      at = isPrices
+        ? writePrices(statistics.prices, span, at)
+        : writeMicro(read(statistics), span, at);
+      at = put(tail, span, at);
     }
     span.fill(BLANK, at);
     return at;
   }
 
   private bytesFor(outcomes: number): number {
-    let bytes = 0;
-    for (const { statistic, head } of this.members) {
-      const { form, range } = statistic;
-      const value = range === 'amount' ? DECIMAL_BYTES_MAX : PRICE_BYTES_MAX;
-      if (form === 'prices') bytes += outcomes * (value + PRICE_FRAME_BYTES) + PRICES_END.length;
-      else bytes += value + (form === 'text' ? 1 : 0);
-      bytes += head.length;
-    }
-    return bytes;
+    return this.members.reduce((bytes, { bytesMax, head, isPrices, tail }) => {
+      return bytes + head.length + tail.length + bytesMax * (isPrices ? outcomes : 1);
+    }, 0);
   }
 }
 
@@ -87,5 +97,5 @@ function writePrices(prices: readonly number[], span: Uint8Array, from: number):
     span[at++] = BACKSLASH;
     span[at++] = QUOTE;
   }
-  return put(PRICES_END, span, at);
+  return at;
 }

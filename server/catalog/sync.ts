@@ -14,18 +14,17 @@ import { catalogChanges } from '../../storage/catalog/catalog-changes.ts';
 import {
   type Catalog,
   type CatalogReport,
+  describeReport,
   type JsonObject,
   readCatalog,
 } from '../../storage/catalog/catalog-file.ts';
-import { describeReport } from '../../storage/catalog/catalog-report.ts';
 import { keepOperatorObjects } from '../../storage/catalog/operator-objects.ts';
 import {
-  alignFile,
   type Contradiction,
   describeContradictions,
 } from '../../storage/catalog/registered-markets.ts';
-import { registeredMarkets } from '../market-data/registered.ts';
-import { alignedCatalog } from './aligned.ts';
+import { backOffMs } from '../common/back-off.ts';
+import { alignedCatalog, alignedFile } from './aligned.ts';
 import { replaceCatalog } from './snapshot.ts';
 import type { SyncLimits } from './sync-client.ts';
 import { type PulledFile, pullCatalog } from './sync-pull.ts';
@@ -66,7 +65,8 @@ const NAMED_MAX = 20;
 
 /** Seconds until the next try after so many failures in a row. */
 export function backoffSeconds(seconds: number, failures: number): number {
-  return Math.min(seconds * 2 ** (failures - 1), Math.max(seconds, BACKOFF_SECONDS_MAX));
+  const secondsMax = Math.max(seconds, BACKOFF_SECONDS_MAX);
+  return backOffMs(failures, 1000 * seconds, 1000 * secondsMax) / 1000;
 }
 
 export class CatalogSync {
@@ -90,7 +90,9 @@ export class CatalogSync {
     let number = store.current();
     const before = store.load();
     const stored = alignedCatalog(before, tables).catalog;
-    const pulled = readCatalog({ ...this.aligned(pull.file, stored), sites: before.sites });
+    const { contradictions, json } = alignedFile(pull.file, tables, stored);
+    this.contradictions = contradictions;
+    const pulled = readCatalog({ ...(json as PulledFile), sites: before.sites });
     if (!pulled.ok) return failed(pulled.error);
     if (pulled.catalog.events.length === 0) {
       if (before.events.length > 0) return failed('it has no events at all, which is hardly meant');
@@ -154,15 +156,6 @@ export class CatalogSync {
       rest = new AbortController();
       await sleep(wait * 1000, undefined, { signal: rest.signal }).catch(() => undefined);
     }
-  }
-
-  /** Markets as they are registered; those that contradict stay as they are stored. */
-  private aligned(file: PulledFile, stored: Catalog): object {
-    const { tables } = this.options;
-    if (tables === undefined) return file;
-    const { contradictions, json } = alignFile(file, registeredMarkets(tables), stored);
-    this.contradictions = contradictions;
-    return json as object;
   }
 
   /** Reason for which an operator has to confirm this catalog; the bound is that of an import. */

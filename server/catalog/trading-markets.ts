@@ -10,7 +10,7 @@ import { conditionAt, marketFeeBps, tokenMarket } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
-import { cursorOf, INVALID_CURSOR, LAST_CURSOR, offsetOf } from '../common/cursor.ts';
+import { INVALID_CURSOR, offsetPage } from '../common/cursor.ts';
 import { errorBody } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
@@ -119,20 +119,22 @@ export function tradingMarkets({ catalog, tables, texts }: TradingMarketParts): 
   const page =
     (shape: Shape, rowsOf: RowsOf) =>
     async (context: RequestContext, { next_cursor: cursor = '' }: CursorQuery): Promise<void> => {
-      const offset = offsetOf(cursor);
-      if (offset === -1) return context.reply(400, INVALID_CURSOR);
       const { prepared } = catalog();
       const rows = rowsOf(prepared);
-      const count = rows?.length ?? prepared.markets.ids.length;
+      const total = rows?.length ?? prepared.markets.ids.length;
+      const page = offsetPage(cursor, total, PAGE_SIZE);
+      if (page === undefined) return context.reply(400, INVALID_CURSOR);
       const data: string[] = [];
-      for (let i = offset; i < Math.min(count, offset + PAGE_SIZE); i++) {
+      for (let i = page.start; i < page.end; i++) {
         if (data.length % MARKETS_PER_ITERATION === MARKETS_PER_ITERATION - 1)
           await nextIteration();
         data.push(textOf(shape, prepared, rows?.[i] ?? i));
       }
-      const end = offset + data.length;
-      const next_cursor = end < count && data.length > 0 ? cursorOf(end) : LAST_CURSOR;
-      const head = JSON.stringify({ limit: PAGE_SIZE, next_cursor, count: data.length });
+      const head = JSON.stringify({
+        limit: PAGE_SIZE,
+        next_cursor: page.next,
+        count: data.length,
+      });
       const body = `${head.slice(0, -1)},"data":[${data.join(',')}]}`;
       context.reply(200, body, ignoredExcept('next_cursor', context.query));
     };

@@ -51,13 +51,13 @@ const ADMIN_OPTIONS = {
 
 const NODE_OPTION = { '--url <url>': 'the node (http://HOST:PORT of the environment)' } as const;
 const REQUEST_OPTIONS = {
-  '--id <text>': 'sent again with the same id it is done once; one is made and printed',
+  '--id <text>': 'a request with the same id is done once; made and printed unless given',
   ...ADMIN_OPTIONS,
 } as const;
 const PAYOUT_OPTIONS = {
   '--dry-run': 'shows what would be paid to how many wallets; changes nothing',
   '--review <time>':
-    'such as 24h: it is a proposal, which halts the market now and is paid after this time',
+    'such as 24h: proposes the payout, which halts the market now and is paid after this time',
   '--yes': 'without being asked; RESOLVE_CONFIRM=always needs it where there is no terminal',
   ...REQUEST_OPTIONS,
 } as const;
@@ -72,28 +72,26 @@ const MADE_OPTIONS = {
 
 export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   start: {
-    does: 'runs the node; settings are environment variables (docs/reference/configuration.md)',
+    does: 'runs the node; settings are environment variables',
     node: 'itself',
     options: {
-      '--port <number>': 'instead of PORT of the environment (3000)',
-      '--admin-port <number>': 'instead of ADMIN_PORT of the environment (3001)',
+      '--port <number>': 'instead of PORT (3000)',
+      '--admin-port <number>': 'instead of ADMIN_PORT (3001)',
       '--no-demo': 'no demo catalog on a first start',
-      '--play':
-        'with a ledger and play money: LEDGER=on, and FAUCET=1000 unless the environment has it',
+      '--play': 'with a ledger and play money: LEDGER=on, and FAUCET=1000 unless it is set',
     },
     run: from(start, 'start'),
   },
   play: {
-    does: 'runs a node on a recording of a venue: its books, its time, and play money (docs/guides/paper-and-backtests.md)',
+    does: 'runs a node on a recording of a source: its books, its time, and play money',
     node: 'itself',
     args: ['FILE'],
     options: {
       '--speed <times>': '1 to 1000 times as fast, or max: time stands until it is stepped (1)',
-      '--from <time>':
-        'where in the recording: unix seconds, or a time such as 2026-11-22T12:00:00Z',
-      '--to <time>': 'the same for its end',
-      '--port <number>': 'instead of PORT of the environment (3000)',
-      '--admin-port <number>': 'instead of ADMIN_PORT of the environment (3001)',
+      '--from <time>': 'begins here: unix seconds, or a time such as 2026-11-22T12:00:00Z',
+      '--to <time>': 'ends here',
+      '--port <number>': 'instead of PORT (3000)',
+      '--admin-port <number>': 'instead of ADMIN_PORT (3001)',
     },
     run: from(play, 'play'),
   },
@@ -106,8 +104,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--merge': 'adds and replaces events, tags, series and sites by id, and leaves the rest',
       '--strict': 'refuses a file with objects that would be left out or get no book',
       '--force': 'removes more than a tenth of the markets, or more than 10 where that is more',
-      '--skip-changed':
-        'leaves out markets whose tokens, condition id or neg-risk flag are not those registered; without it they make the import fail',
+      '--skip-changed': 'leaves out markets that contradict those registered, instead of failing',
     },
     run: from(catalog, 'importing'),
   },
@@ -121,7 +118,9 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'pulls the catalog of another catalog API into DATA_DIR',
     node: 'shared',
     args: ['URL'],
-    options: { '--force': 'removes more markets than an import may without it' },
+    options: {
+      '--force': 'removes more than a tenth of the markets, or more than 10 where that is more',
+    },
     run: from(catalog, 'syncing'),
   },
   'catalog schema': {
@@ -161,7 +160,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: ADMIN_OPTIONS,
   },
   'wallet list': {
-    does: 'wallets that were paid in or have traded, and those with a name: cash, open orders, bans',
+    does: 'wallets with money, trades or a name: cash, open orders, bans',
     node: 'remote',
     options: {
       '--search <text>': 'those with this part in their address or name',
@@ -173,7 +172,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(wallet, 'listWallets'),
   },
   'wallet name': {
-    does: 'gives a wallet a name, by which commands take it and which only operators see; without NAME takes it away',
+    does: 'gives a wallet a name that only operators see and commands take; without NAME removes it',
     node: 'either',
     args: ['WALLET', '[NAME]'],
     options: JSON_OPTION,
@@ -223,11 +222,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: {
       '--signer <address>': 'who may sign for the wallet',
       '--file <file>':
-        'CSV with wallet, amount and, where it is wanted, signer; checked whole before anything is paid in',
+        'CSV with wallet, amount and optional signer; checked whole before anything is paid in',
       '--dry-run': 'checks the file, and pays in nothing',
       ...REQUEST_OPTIONS,
       '--id <text>':
-        'sent again with the same id it is done once; one is made and printed. Of a file: its name unless given',
+        'a request with the same id is done once; made and printed unless given; that of a file is its name',
     },
     run: from(deposit, 'deposit'),
   },
@@ -254,17 +253,17 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     node: 'remote',
     args: ['WALLET'],
     options: {
-      '--limit <number>': 'how many (100)',
-      '--csv': 'with the columns of GET /ledger/statement',
+      '--limit <number>': 'so many of them (100)',
+      '--csv': 'as CSV',
       ...ADMIN_OPTIONS,
-      '--json': 'one object a line',
+      '--json': 'a line of JSON each',
     },
     run: from(ledger, 'statement'),
   },
   'ledger fees': {
     does: 'fees of the venue, and what was paid out of them, newest first',
     node: 'remote',
-    options: { '--limit <number>': 'how many payments (100)', ...ADMIN_OPTIONS },
+    options: { '--limit <number>': 'so many payments (100)', ...ADMIN_OPTIONS },
     run: from(ledger, 'fees'),
   },
   'ledger pay-fees': {
@@ -280,7 +279,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: REQUEST_OPTIONS,
   },
   'ledger audit': {
-    does: 'rebuilds the ledger from image and log, and adds it up; it differs where that does not hold',
+    does: 'rebuilds the ledger from snapshot and log, and checks its sums',
     node: 'shared',
     options: JSON_OPTION,
     run: from(ledger, 'audit'),
@@ -313,9 +312,9 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     args: ['EVENT'],
     options: {
       '--title <text>': 'its title',
-      '--description <text>': 'its description',
+      '--description <text>': 'the rules',
       '--tag <labels...>': 'a label; all of them are replaced',
-      '--start <time>': 'such as 2027-01-31T18:00:00Z',
+      '--start <time>': 'when it begins, such as 2027-01-01T18:00:00Z',
       '--end <time>': 'such as 2027-01-31T18:00:00Z',
       ...ADMIN_OPTIONS,
     },
@@ -343,7 +342,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: {
       '--state <state>': 'those that are open, halted or closed',
       '--event <event>': 'those of one event, by its number or slug',
-      '--tag <slug>': 'those whose event has this tag',
+      '--tag <slug>': 'those with this tag',
       '--by <column>': 'order: new, volume, liquidity or end (new)',
       '--tokens': 'a line for each outcome, with its token id',
       ...LIST_OPTIONS,
@@ -397,14 +396,14 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(resolve, 'resolve'),
   },
   'market void': {
-    does: 'pays out a market with equal weights, for good; on a terminal it shows what is paid, and asks',
+    does: 'pays out a market with equal weights, as `market resolve` does',
     node: 'remote',
     args: ['MARKET'],
     options: PAYOUT_OPTIONS,
     run: from(resolve, 'voidMarket'),
   },
   'market proposals': {
-    does: 'payouts that are proposed, with the times from which on they are paid',
+    does: 'proposed payouts with their deadlines',
     node: 'remote',
     options: ADMIN_OPTIONS,
   },
@@ -430,19 +429,19 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(clusterExample, 'example'),
   },
   'cluster begin': {
-    does: 'begins the empty log of CLUSTER with the records of one directory, after a look at all nodes that run',
+    does: 'begins the empty log of CLUSTER with the records of one directory',
     node: 'any',
     options: { '--from <directory>': 'the DATA_DIR of a node that does not run' },
     run: from(clusterBegin, 'begin'),
   },
   'cluster handover': {
-    does: 'gives the lead to NODE, or to the follower that is least behind; to the node that leads',
+    does: 'gives the lead to NODE, or to the follower that is least behind',
     node: 'remote',
     args: ['[NODE]'],
     options: ADMIN_OPTIONS,
   },
   'cluster defrag': {
-    does: 'has MEMBER of etcd give free room back; one at a time, the leading one last',
+    does: 'shrinks the file of MEMBER of etcd; one at a time, the leading one last',
     node: 'remote',
     args: ['MEMBER'],
     options: ADMIN_OPTIONS,
@@ -454,7 +453,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(operator, 'audit'),
   },
   book: {
-    does: 'draws the book of a token, or of an outcome of a market (its first one), of a node that runs',
+    does: 'draws the book of a token, or of an outcome of a market (its first one)',
     node: 'remote',
     args: ['MARKET', '[OUTCOME]'],
     options: {
@@ -465,7 +464,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(book, 'book'),
   },
   'trades export': {
-    does: 'writes fills, oldest first: all that are kept, also those older than GET /trades reaches',
+    does: 'writes all fills, oldest first, also those older than GET /trades reaches',
     node: 'shared',
     args: ['[FILE]'],
     options: {
@@ -474,14 +473,14 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--market <market>': 'those of one market, by its number, slug or condition id',
       '--wallet <wallet>': 'those that a wallet took or made, by its address or name',
       '--side <side>': 'those whose taker did BUY or SELL',
-      '--since <time>': 'from this time on: unix seconds, or ISO 8601',
+      '--since <time>': 'from this time on: unix seconds, or a time',
       '--until <time>': 'up to before this time',
       '--limit <number>': 'so many of them at most, the oldest',
     },
     run: from(trades, 'exportTrades'),
   },
   record: {
-    does: 'records catalog, books and stream of a venue until it is interrupted',
+    does: 'records catalog, books and stream of a source until it is interrupted',
     node: 'any',
     args: ['URL', 'FILE'],
     options: {
@@ -492,7 +491,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(recordVenue, 'record'),
   },
   backtest: {
-    does: 'runs strategies over a recording, without a node; prints their figures (docs/guides/paper-and-backtests.md)',
+    does: 'runs strategies over a recording, without a node; prints their results',
     node: 'any',
     args: ['RECORDING', 'STRATEGY...'],
     options: {
@@ -502,19 +501,19 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--impact <rule>': 'what was taken comes back: keep or restore (keep)',
       '--queue <rule>':
         'what moves a resting order forward: pessimistic or proportional (pessimistic)',
-      '--from <time>': 'begins here: unix seconds, or ISO 8601',
+      '--from <time>': 'begins here: unix seconds, or a time such as 2026-11-22T12:00:00Z',
       '--to <time>': 'ends here',
       '--html <file>': 'writes a page of all runs that needs nothing else',
       '--csv <directory>': 'writes fills and equity of each run',
-      '--json': 'each result as a line of JSON',
+      '--json': 'a line of JSON each',
     },
     run: from(backtest, 'runBacktest'),
   },
   'record info': {
-    does: 'what a recording of a venue has: markets, messages, times, gaps; also one in the public form',
+    does: 'describes a recording: markets, messages, times, gaps',
     node: 'any',
     args: ['FILE'],
-    options: { '--json': 'as JSON' },
+    options: { '--json': 'the answer as JSON' },
     run: from(record, 'info'),
   },
   'record schema': {
@@ -523,14 +522,14 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(record, 'schema'),
   },
   'record import': {
-    does: 'makes a recording of files with one message of a market channel a line, or with books and trades as CSV',
+    does: 'makes a recording of files in the public form, or with books and trades as CSV',
     node: 'any',
     args: ['FILE...'],
     options: { '-o, --out <file>': 'the recording; it must not be there' },
     run: from(record, 'importing'),
   },
   replay: {
-    does: 'rebuilds the state after a batch from image and log; prints its hash, and books',
+    does: 'rebuilds the state after a batch from snapshot and log; prints its hash, and books',
     node: 'shared',
     args: ['[SEQUENCE]'],
     options: {
@@ -541,18 +540,18 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(replay, 'replayTo'),
   },
   verify: {
-    does: 'holds log, images and LMDB against one another; writes nothing',
+    does: 'compares log, snapshots and LMDB; writes nothing',
     node: 'stopped',
     directory: 'read',
     run: from(files, 'verifyAll'),
   },
   backup: {
-    does: 'copies DATA_DIR into a new directory, such that a node can begin with it',
+    does: 'copies DATA_DIR into a new directory, with which a node can begin',
     node: 'shared',
     args: ['DIRECTORY'],
     options: {
-      '--no-derived': 'without what can be derived again from log and images',
-      '--no-key': 'without node.key, which is every credential: it is kept elsewhere',
+      '--no-derived': 'without what follows from log and snapshots',
+      '--no-key': 'without node.key, which is every credential',
     },
     run: from(files, 'backup'),
   },
@@ -571,7 +570,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(files, 'cutting'),
   },
   'clock accept': {
-    does: 'takes the clock of the machine for right, of which a node that runs says that it jumped',
+    does: 'accepts the new time of a clock that jumped',
     node: 'remote',
     options: {
       '--url <url>': 'the admin listener (http://ADMIN_HOST:ADMIN_PORT of the environment)',
@@ -606,7 +605,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   market:
     'markets that an operator makes, halts and resolves; MARKET is its number, slug or condition id',
   trades: 'fills',
-  record: 'recordings of venues',
+  record: 'recordings of sources',
   cluster: 'nodes that share one log',
   log: 'the log of batches',
   clock: 'the time of a node that runs',

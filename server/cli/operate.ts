@@ -8,23 +8,20 @@ import type { ControlRecord, KeyRow } from '../../storage/control-records/contro
 import { foreignHolder, takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { appendControlRecord } from '../../storage/operations/append-control-record.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
-import { auditOperations } from '../admin/audit-operations.ts';
-import { keyOperations } from '../admin/key-operations.ts';
 import { resolverOf } from '../admin/named-inputs.ts';
-import type {
-  OperationHandlers,
-  OperationInput,
-  OperationKey,
-  OperationOutput,
+import {
+  OPERATION_LISTS,
+  type OperationHandlers,
+  type OperationInput,
+  type OperationKey,
+  type OperationOutput,
 } from '../admin/operation-table.ts';
 import { Operations } from '../admin/operations.ts';
 import { readToken } from '../admin/token-file.ts';
-import { pauseOperations } from '../admin/venue-operations.ts';
-import { nameOperations } from '../admin/wallet-list.ts';
-import { banOperations } from '../admin/wallet-operations.ts';
 import { openNodeKey } from '../auth/credentials.ts';
 import { KeyRegistry } from '../auth/key-registry.ts';
 import type { WalletNames } from '../auth/wallet-names.ts';
+import { handlersOfLists } from '../http/route.ts';
 import { ControlState } from '../node/control-state.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
@@ -144,16 +141,19 @@ async function handlersOf(
   const registry = key.includes('/keys') ? registryOf(context, key, keys, write) : undefined;
   const state = new ControlState({ take: (row) => registry?.take(row) }, write);
   for (const record of records) state.apply(record);
-  const handlers = {
-    ...(registry === undefined
-      ? {}
-      : keyOperations(registry, async () => sorted(keys), state.bans)),
-    ...banOperations(state.bans, state.names, undefined, Date.now),
-    ...nameOperations(state.names),
-    ...pauseOperations(state, Date.now),
-    ...auditOperations(context.dataDir),
-  };
-  return { handlers, names: state.names };
+  const { bans, names } = state;
+  const stored = handlersOfLists(OPERATION_LISTS, {
+    bans: { bans, names, orders: undefined, now: Date.now },
+    names,
+    pause: { venue: state, now: Date.now },
+    audit: context.dataDir,
+  });
+  const rows = async () => sorted(keys);
+  const handlers =
+    registry === undefined
+      ? stored
+      : { ...stored, ...handlersOfLists(OPERATION_LISTS, { keys: { registry, rows, bans } }) };
+  return { handlers, names };
 }
 
 /** Last row of each key, by id. */

@@ -1,6 +1,6 @@
 /**
- * How an operator begins an empty log with the records of one directory: what every node that runs has is compared
- * first, so that no history is published that is shorter than another one.
+ * Begins an empty log with the records of one directory, for an operator. Every running node is compared first, so that
+ * no history is published that is shorter than another one.
  *
  * Thread: a command-line tool.
  */

@@ -52,7 +52,7 @@ const ROUNDS_A_LINE = 30;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 export class CatalogShare implements CatalogCluster {
-  private readonly o: CatalogShareOptions;
+  private readonly options: CatalogShareOptions;
   private readonly closing = new AbortController();
   private readonly offers = new Set<PeerConnection>();
   private receiving: { readonly digest: string; readonly done: Promise<void> } | undefined;
@@ -61,11 +61,11 @@ export class CatalogShare implements CatalogCluster {
   private rounds = 0;
 
   constructor(options: CatalogShareOptions) {
-    this.o = options;
+    this.options = options;
   }
 
   serve(server: Pick<PeerServer, 'answer'>): void {
-    const { dataDir, durability, store } = this.o;
+    const { dataDir, durability, store } = this.options;
     server.answer(PeerCall.catalogOffer, (request) => this.take(request));
     server.answer(PeerCall.catalogContent, (request) => {
       const generation = store.find(digestOf(request.toString()));
@@ -76,7 +76,7 @@ export class CatalogShare implements CatalogCluster {
 
   spread(proposal: Proposal, signal: AbortSignal): Promise<void> {
     const { bytes, digest, generation } = proposal;
-    const { leads, node, peers } = this.o;
+    const { leads, node, peers } = this.options;
     const offer: Offer = { node, peers: peers(), digest, generation, bytes };
     return spread({
       node,
@@ -102,8 +102,8 @@ export class CatalogShare implements CatalogCluster {
   }
 
   otherLeader(): string | undefined {
-    const leader = this.o.leader();
-    return leader === this.o.node ? undefined : leader;
+    const leader = this.options.leader();
+    return leader === this.options.node ? undefined : leader;
   }
 
   async close(): Promise<void> {
@@ -114,17 +114,17 @@ export class CatalogShare implements CatalogCluster {
   }
 
   private run(job: CatalogJob, signal?: AbortSignal): Promise<void> {
-    const { dataDir, durability } = this.o;
+    const { dataDir, durability } = this.options;
     return runCatalogJob({ dataDir, durability, job }, signal);
   }
 
   private others(): Promise<ReadonlyMap<string, OtherNode>> {
-    return this.o.announcements.all(LIST_MS);
+    return this.options.announcements.all(LIST_MS);
   }
 
   /** Resolves once the other node has the content. */
   private async offer(peers: string, offer: Buffer): Promise<void> {
-    const { node, secrets } = this.o;
+    const { node, secrets } = this.options;
     this.closing.signal.throwIfAborted();
     const connection = new PeerConnection(addressOf(peers), secrets, node);
     this.offers.add(connection);
@@ -139,7 +139,7 @@ export class CatalogShare implements CatalogCluster {
   /** Answers an offer once the content is here. */
   private async take(request: Buffer): Promise<Uint8Array> {
     const { bytes, digest, generation, node, peers } = JSON.parse(request.toString()) as Offer;
-    const { print, store } = this.o;
+    const { print, store } = this.options;
     if (store.find(digestOf(digest)) === undefined) {
       print('info', `node ${node} offers catalog generation ${generation}: ${bytes} bytes`);
       await this.receive(digest, peers);
@@ -149,7 +149,7 @@ export class CatalogShare implements CatalogCluster {
 
   /** One after the other; who wants what is on its way waits for that. */
   private async receive(digest: string, peers: string): Promise<void> {
-    const { node, print, secrets, store } = this.o;
+    const { node, print, secrets, store } = this.options;
     while (this.receiving !== undefined) {
       if (this.receiving.digest === digest) return this.receiving.done;
       await this.receiving.done.catch(() => undefined);
@@ -171,7 +171,7 @@ export class CatalogShare implements CatalogCluster {
 
   /** Requests it from every node once. */
   private async search(digest: string): Promise<void> {
-    const { node, print } = this.o;
+    const { node, print } = this.options;
     const { signal } = this.closing;
     const round = this.rounds;
     this.rounds += 1;

@@ -27,8 +27,8 @@ const LOOK_MS = 250;
 const AGAIN_MS = 1_000;
 
 /** Nodes that take longer still get it after this has resolved. Rejects with an Error that names who lacks it. */
-export async function spread(o: SpreadOptions): Promise<void> {
-  const { goesOn, msMax = MS_MAX, node, nodes, offer, signal } = o;
+export async function spread(options: SpreadOptions): Promise<void> {
+  const { goesOn, msMax = MS_MAX, node, nodes, offer, signal } = options;
   const having = new Set([node]);
   const offered = new Set<string>();
   const problems = new Map<string, string>();

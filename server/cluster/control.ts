@@ -41,22 +41,25 @@ export interface ControlOptions {
   readonly etcd: EtcdClient;
 }
 
-export function controlOf(o: ControlOptions): ClusterControl {
-  const { etcd, node, roles, silenceMs } = o;
+export function controlOf(options: ControlOptions): ClusterControl {
+  const { etcd, node, roles, silenceMs } = options;
   return {
     async view() {
-      const [nodes, members] = await Promise.all([nodesOf(o.announcements), membersOf(etcd)]);
+      const [nodes, members] = await Promise.all([nodesOf(options.announcements), membersOf(etcd)]);
       return {
         nodes,
         etcd: members.map(({ isLeader, liveBytes, member, usedBytes }) => ({
-          ...{ member, leads: isLeader, used_bytes: usedBytes, live_bytes: liveBytes },
+          member,
+          leads: isLeader,
+          used_bytes: usedBytes,
+          live_bytes: liveBytes,
         })),
       };
     },
 
     async handOver(to, { actor, isAudited }) {
       if (roles.role !== 'leading') return `it does not lead: ask ${roles.leader?.node ?? 'later'}`;
-      const next = nextOf(await askedNodes(o.announcements), node, to);
+      const next = nextOf(await askedNodes(options.announcements), node, to);
       if ('problem' in next) return next.problem;
       const began = performance.now();
       await roles.handOver(next.node, { by: actor, reasons: [], isAudited });

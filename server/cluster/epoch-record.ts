@@ -35,38 +35,46 @@ export interface EpochSettings {
  * @param handover of the lead before, where it was handed over
  */
 export function epochRecord(
-  t: Tables,
+  tables: Tables,
   settings: EpochSettings,
   handover?: HandoverRecord,
 ): LogEntry {
-  const scratch = scratchEngine(t);
-  const now = engineSettings(t);
-  const isFirst = lastBatch(t) === 0;
+  const scratch = scratchEngine(tables);
+  const now = engineSettings(tables);
+  const isFirst = lastBatch(tables) === 0;
   const out = new CommandBuffer(16);
   encodeConfigure(
     out,
     settings.selfTrade,
     // The sizes are those of the first leader: a later one with larger tables shall not be the only one that fits.
-    isFirst ? t.capacities.history : now.history,
+    isFirst ? tables.capacities.history : now.history,
     settings.openOrdersPerAccount,
-    isFirst ? t.orderRows : now.orderRowsMax,
+    isFirst ? tables.orderRows : now.orderRowsMax,
     settings.walletsPerSigner,
     isFirst ? settings.ledger : now.ledger,
   );
   if (handover !== undefined) addControlRecord(out, { about: 'handover', handover });
-  const time = engineTime(t);
+  const time = engineTime(tables);
   scratch.begin(time, 0);
   for (let at = 0; at < out.words; at += commandWords(out.i32, at)) {
     scratch.apply(out.i32, out.f64, at);
   }
   scratch.end();
-  const [fills, closed] = [fillCount(t), closedCount(t)];
+  const fills = fillCount(tables);
   const facts = {
-    ...{ sequence: lastBatch(scratch.t), time, persistedClosedSequence: 0 },
-    ...{ firstFill: fills, endFill: fills, closedEnd: closed, digest: stateDigest(scratch.t) },
+    sequence: lastBatch(scratch.t),
+    time,
+    persistedClosedSequence: 0,
+    firstFill: fills,
+    endFill: fills,
+    closedEnd: closedCount(tables),
+    digest: stateDigest(scratch.t),
   };
   return {
-    ...{ sequence: facts.sequence, time, before: stateDigest(t), after: facts.digest },
+    sequence: facts.sequence,
+    time,
+    before: stateDigest(tables),
+    after: facts.digest,
     payload: encodeBatch(facts, out.i32.subarray(0, out.words)),
   };
 }

@@ -48,24 +48,24 @@ export class OrderForwarder {
   }
 
   /** @param mayCheck a worker of this node may check the orders */
-  submit(request: OwnedRequest, lines: OrderIntake, mayCheck: boolean): void {
+  submit(request: OwnedRequest, intake: OrderIntake, mayCheck: boolean): void {
     // To check hundreds of orders in one go would keep a worker from those of others.
-    if (isLong(request) || !mayCheck) this.send(request, lines);
+    if (isLong(request) || !mayCheck) this.send(request, intake);
     else
-      lines.submit(
+      intake.submit(
         checkRequest(
           request,
           (status, answer) => {
             assert(typeof answer !== 'string', 'a worker answers with bytes');
             if (status === Check.refused) request.answered(status, answer);
-            else if (status === Check.atLeader) this.send(request, lines);
-            else this.send(checkedRequest(request, answer), lines);
+            else if (status === Check.atLeader) this.send(request, intake);
+            else this.send(checkedRequest(request, answer), intake);
           },
           (failure) => {
             if (failure === 'busy') {
               const { body, status } = NOT_FORWARDED.busy;
               request.answered(status, body);
-            } else this.send(request, lines);
+            } else this.send(request, intake);
           },
         ),
       );
@@ -74,21 +74,21 @@ export class OrderForwarder {
   /** @param sequence the newest durable batch */
   serve(
     server: Pick<PeerServer, 'answer'>,
-    lines: OrderIntake,
+    intake: OrderIntake,
     sequence: () => number,
     refuse: RefuseCaller,
   ): void {
     this.forwarder.serve(server, PeerCall.orders, async (bytes) =>
-      encodeAnswers(await Promise.all(take(bytes, lines, sequence, refuse))),
+      encodeAnswers(await Promise.all(take(bytes, intake, sequence, refuse))),
     );
   }
 
-  private send(request: OwnedRequest, lines: OrderIntake): void {
+  private send(request: OwnedRequest, intake: OrderIntake): void {
     this.outgoing.push(request);
-    if (this.outgoing.length === 1) setImmediate(() => this.flush(lines));
+    if (this.outgoing.length === 1) setImmediate(() => this.flush(intake));
   }
 
-  private flush(lines: OrderIntake): void {
+  private flush(intake: OrderIntake): void {
     const all = this.outgoing;
     this.outgoing = [];
     for (let first = 0; first < all.length; ) {
@@ -98,18 +98,18 @@ export class OrderForwarder {
         bytes += all[end]!.body.length;
         end += 1;
       }
-      void this.call(all.slice(first, end), lines);
+      void this.call(all.slice(first, end), intake);
       first = end;
     }
   }
 
-  private async call(requests: readonly OwnedRequest[], lines: OrderIntake): Promise<void> {
+  private async call(requests: readonly OwnedRequest[], intake: OrderIntake): Promise<void> {
     const kinds = requests.map(({ kind }) =>
       kind === RequestKind.checked ? 'checked_orders' : 'unchecked_orders',
     );
     const outcome = await this.forwarder.send(PeerCall.orders, encodeCall(requests), kinds);
     if (outcome === 'here') {
-      for (const request of requests) lines.submit(request);
+      for (const request of requests) intake.submit(request);
     } else if (!Buffer.isBuffer(outcome)) {
       const { body, headers, status } = outcome;
       for (const { answered } of requests) answered(status, body, headers);
@@ -158,7 +158,7 @@ const FORWARDED: ReadonlySet<number> = new Set([
 /** The answers to the requests of a call, in their order. */
 function take(
   bytes: Buffer,
-  lines: OrderIntake,
+  intake: OrderIntake,
   sequence: () => number,
   refuse: RefuseCaller,
 ): Promise<Answer>[] {
@@ -184,12 +184,13 @@ function take(
       new Promise((resolve) => {
         const answered: OwnedRequest['answered'] = (status, answer) =>
           resolve({
-            ...{ status, sequence: sequence() },
+            status,
+            sequence: sequence(),
             body: typeof answer === 'string' ? Buffer.from(answer) : answer,
           });
         const owner = { apiKeyBytes, address };
         const request = { kind, owner, body, answered, weight: weightOf(kind, body) };
-        lines.submit(kind === RequestKind.checked ? checkedRequest(request, body) : request);
+        intake.submit(kind === RequestKind.checked ? checkedRequest(request, body) : request);
       }),
     );
   }

@@ -55,7 +55,7 @@ export class Forwarder {
     kinds: readonly ForwardedKind[],
   ): Promise<Buffer | NotForwarded | 'here'> {
     const outcome = await this.link.call(call, bytes);
-    for (const kind of kinds) this.link.meters.ended(kind, outcome);
+    for (const kind of kinds) this.link.metrics.ended(kind, outcome);
     return outcome === 'here' || typeof outcome !== 'string' ? outcome : NOT_FORWARDED[outcome];
   }
 

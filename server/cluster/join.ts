@@ -53,16 +53,16 @@ export function needsCopy(dataDir: string): boolean {
  * Takes the copy of a peer; false where the cluster is empty, so that this node begins with what it has. Waits for a
  * peer as long as there is none, and, where a peer has records, until an operator has begun the log.
  */
-export async function takeCopy(o: JoinOptions): Promise<boolean> {
-  const { dataDir, print, restMs = REST_MS, signal } = o;
+export async function takeCopy(options: JoinOptions): Promise<boolean> {
+  const { dataDir, print, restMs = REST_MS, signal } = options;
   let problem = '';
   // It may stop, so that an operator can begin the log with what it has.
   let other: Peer | undefined;
   for (let round = 0; ; round++) {
     if (round > 0) await sleep(restMs, undefined, { signal });
     try {
-      const { epoch } = await o.replicated.tail(TAIL_MS);
-      const peers = await o.peers();
+      const { epoch } = await options.replicated.tail(TAIL_MS);
+      const peers = await options.peers();
       const isEmpty = epoch === NO_TAIL.epoch;
       if (isEmpty) other ??= peers.find(({ last }) => last > 0);
       if (isEmpty && other === undefined) return false;
@@ -71,7 +71,7 @@ export async function takeCopy(o: JoinOptions): Promise<boolean> {
         : 'no other node of the cluster runs';
       for (const peer of isEmpty ? [] : peers) {
         signal?.throwIfAborted();
-        problem = (await problemOf(o, peer)) ?? '';
+        problem = (await problemOf(options, peer)) ?? '';
         if (problem === '') {
           settle(dataDir);
           rmSync(join(dataDir, WANTED), { force: true });
@@ -89,15 +89,15 @@ export async function takeCopy(o: JoinOptions): Promise<boolean> {
 }
 
 /** Reason why the copy failed; `undefined` after success. */
-async function problemOf(o: JoinOptions, peer: Peer): Promise<string | undefined> {
+async function problemOf(options: JoinOptions, peer: Peer): Promise<string | undefined> {
   const { node } = peer;
   try {
-    o.print('info', `taking what node ${node} has`);
-    const { sequence } = await receive(whileAlive(peer.copy(), o.signal), o.dataDir);
-    o.print('info', `taken from node ${node}: all up to batch ${sequence}`);
+    options.print('info', `taking what node ${node} has`);
+    const { sequence } = await receive(whileAlive(peer.copy(), options.signal), options.dataDir);
+    options.print('info', `taken from node ${node}: all up to batch ${sequence}`);
     return undefined;
   } catch (error) {
-    o.signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     return `node ${node}: ${(error as Error).message}`;
   } finally {
     peer.close();

@@ -29,7 +29,7 @@ export interface LeaderLinkOptions {
   readonly lateMs: number;
   readonly leads: () => boolean;
   readonly leader: () => Leader | undefined;
-  readonly meters: ForwardMetrics;
+  readonly metrics: ForwardMetrics;
   readonly print: Log;
 }
 
@@ -45,13 +45,13 @@ const BYTES_MAX = 256 * 2 ** 20;
 const CALLS_MAX = 65_536;
 
 export class LeaderLink {
-  readonly meters: ForwardMetrics;
-  private readonly o: LeaderLinkOptions;
+  readonly metrics: ForwardMetrics;
+  private readonly options: LeaderLinkOptions;
   private connection: PeerConnection | undefined;
   /** To the node that is about to lead, and the epoch in which it will. */
   private next: Expected | undefined;
   /** Connections to former leaders, whose calls may still be answered. */
-  private readonly left = new Set<PeerConnection>();
+  private readonly former = new Set<PeerConnection>();
   private epoch = 0;
   private bytes = 0;
   private calls = 0;
@@ -60,8 +60,8 @@ export class LeaderLink {
   private readonly waits = new Set<() => void>();
 
   constructor(options: LeaderLinkOptions) {
-    this.meters = options.meters;
-    this.o = options;
+    this.metrics = options.metrics;
+    this.options = options;
   }
 
   get waiting(): number {
@@ -86,14 +86,14 @@ export class LeaderLink {
    */
   expect(next: Omit<Leader, 'advertise'> | undefined): void {
     if (this.isClosed) return;
-    this.leave(this.o.waitMs);
+    this.leave(this.options.waitMs);
     this.next?.connection.close();
     this.next = next && { ...next, connection: this.connect(next.peers) };
   }
 
   /** Somebody else leads: who did before takes nothing any more, even if it has not noticed yet. */
   leaderChanged(): void {
-    if (this.o.leader()?.epoch !== this.epoch) this.leave(this.o.lateMs);
+    if (this.options.leader()?.epoch !== this.epoch) this.leave(this.options.lateMs);
     for (const wake of this.waits) wake();
   }
 
@@ -101,25 +101,25 @@ export class LeaderLink {
     this.isClosed = true;
     this.next?.connection.close();
     this.leave(0);
-    for (const connection of this.left) connection.close();
+    for (const connection of this.former) connection.close();
   }
 
   private async send(name: PeerCallNumber, request: Uint8Array): Promise<Forwarded> {
-    const end = performance.now() + this.o.waitMs;
+    const end = performance.now() + this.options.waitMs;
     for (let tries = 0; !this.isClosed; tries++) {
-      if (this.o.leads()) return 'here';
+      if (this.options.leads()) return 'here';
       const sent = performance.now();
       try {
         const answer = await this.open()?.call(name, request);
         if (answer !== undefined) {
-          this.meters.roundTrip.addMs(performance.now() - sent);
+          this.metrics.roundTrip.addMs(performance.now() - sent);
           return answer;
         }
       } catch (error) {
         if (!isUntouched(error)) return this.unknown(error as Error);
       }
       if (performance.now() >= end) break;
-      if (tries === 0) this.meters.waits += 1;
+      if (tries === 0) this.metrics.waits += 1;
       await this.change();
     }
     return 'nobody';
@@ -128,7 +128,10 @@ export class LeaderLink {
   /** Many calls may end so at once: the reason is printed once for a connection. */
   private unknown(why: Error): 'unknown' {
     if (!this.isExplained) {
-      this.o.print('warn', `a request that was sent to the leader has no answer: ${why.message}`);
+      this.options.print(
+        'warn',
+        `a request that was sent to the leader has no answer: ${why.message}`,
+      );
     }
     this.isExplained = true;
     return 'unknown';
@@ -148,11 +151,12 @@ export class LeaderLink {
   }
 
   private open(): PeerConnection | undefined {
-    const leader = this.o.leader();
-    if (leader === undefined || leader.node === this.o.node || this.isClosed) return undefined;
+    const leader = this.options.leader();
+    if (leader === undefined || leader.node === this.options.node || this.isClosed)
+      return undefined;
     const { connection, epoch, next } = this;
     if (connection?.isLost === false && epoch === leader.epoch) return connection;
-    this.leave(this.o.lateMs);
+    this.leave(this.options.lateMs);
     this.next = undefined;
     if (next?.epoch === leader.epoch && next.peers === leader.peers && !next.connection.isLost)
       this.connection = next.connection;
@@ -165,7 +169,7 @@ export class LeaderLink {
   }
 
   private connect(peers: string): PeerConnection {
-    const { node, secrets } = this.o;
+    const { node, secrets } = this.options;
     this.isExplained = false;
     return new PeerConnection(addressOf(peers), secrets, node);
   }
@@ -174,8 +178,8 @@ export class LeaderLink {
     const { connection } = this;
     if (connection === undefined) return;
     this.connection = undefined;
-    this.left.add(connection);
-    void connection.lost.then(() => this.left.delete(connection));
+    this.former.add(connection);
+    void connection.lost.then(() => this.former.delete(connection));
     connection.leave(msMax);
   }
 }

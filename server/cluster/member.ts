@@ -99,7 +99,7 @@ export class Member {
   readonly catalog: CatalogShare;
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
-  private readonly meters = new ForwardMetrics();
+  private readonly metrics = new ForwardMetrics();
   private peersUrl = '';
   /** No API key was issued yet, so node.key may change. */
   isKeyless: () => boolean = () => false;
@@ -152,7 +152,13 @@ export class Member {
     this.peers = new PeerServer({ secrets, host, port: clusterPort, print });
     sendCopies(this.peers, dataDir, print);
     this.catalog = new CatalogShare({
-      ...{ node: nodeId, secrets, dataDir, durability, store, announcements, print },
+      node: nodeId,
+      secrets,
+      dataDir,
+      durability,
+      store,
+      announcements,
+      print,
       peers: () => this.peersUrl,
       leads: () => this.leads(),
       leader: () => this.roles?.leader?.node,
@@ -161,15 +167,21 @@ export class Member {
     NodeWatch.serve(this.peers, this.state);
     this.key = fingerprintOf(dataDir);
     this.membership = new Membership({
-      ...{ replicated, venue, secrets, print },
+      replicated,
+      venue,
+      secrets,
+      print,
       leads: () => this.leads(),
       onRefused: (error) => this.onRefused(error),
     });
     const linkOptions = {
-      ...{ node: nodeId, secrets, waitMs: clusterWaitMs, lateMs: 0 },
+      node: nodeId,
+      secrets,
+      waitMs: clusterWaitMs,
+      lateMs: 0,
       leads: this.isTaking,
       leader: () => this.roles?.leader,
-      meters: this.meters,
+      metrics: this.metrics,
       print,
     };
     this.link = new LeaderLink(linkOptions);
@@ -264,7 +276,7 @@ export class Member {
       onOver: (why) => {
         // Waiting requests are answered at once: the node restarts.
         this.closeLinks();
-        this.print('warn', `${why.message}: starting over`);
+        this.print('warn', `${why.message}: resync`);
         this.signalOver(why);
       },
     };
@@ -276,7 +288,8 @@ export class Member {
     const leads = (): boolean => this.leads();
     const roles = this.roles!;
     const watch: NodeWatch = new NodeWatch({
-      ...{ node, secrets: secretsOf(this.config) },
+      node,
+      secrets: secretsOf(this.config),
       nodes: () => announcements.all(LIST_MS),
       wall: this.own.wall,
       onLook: () => {
@@ -286,7 +299,10 @@ export class Member {
       },
     });
     const readiness = new Readiness({
-      ...{ watch, leads, isStale: this.isStale, print },
+      watch,
+      leads,
+      isStale: this.isStale,
+      print,
       leader: () => roles.leader,
       seesLeader: () => roles.seesLeader,
       logProblem: () => roles.logProblem,
@@ -294,7 +310,10 @@ export class Member {
         roles.waitsForBegin() ? waitingText(this.config.dataDir, this.log.last) : undefined,
     });
     const stepDown = new StepDown({
-      ...{ node, silenceMs, leads, print },
+      node,
+      silenceMs,
+      leads,
+      print,
       pauses: () => [...this.own.pauses(), ...readiness.pauses()],
       nodes: () => watch.nodes(),
       handOver: (next, asked) => roles.handOver(next, asked),
@@ -364,7 +383,7 @@ export class Member {
 
   facts(): ClusterFacts | undefined {
     const clockSkewMs = this.readiness?.skewMs ?? 0;
-    return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.meters };
+    return this.roles && { ...this.roles.facts(), clockSkewMs, forwarded: this.metrics };
   }
 
   pauses(): readonly Pause[] {

@@ -1,9 +1,9 @@
 /**
- * What a node has to have in common with its cluster before it may lead: the secret, the settings that decide whose
- * signature counts, and a name of its own. It compares them with what the shared log has, again and again. Being
- * unreachable is not being refused: where the shared log does not answer, the newest answer counts.
+ * Conditions under which a node may lead: it has the secret of its cluster, the settings that decide whose signature
+ * counts, and a name of its own. They are compared with the shared log periodically. Where that does not answer, the
+ * newest answer counts.
  *
- * Thread: the I/O thread. Not here: the name (storage/replicated-log/announcer.ts).
+ * Thread: I/O. Not here: the name (storage/replicated-log/announcer.ts).
  */
 import { BadValues } from '../../storage/replicated-log/bad-values.ts';
 import type { ReplicatedLog } from '../../storage/replicated-log/replicated-log.ts';
@@ -43,7 +43,7 @@ const FULL = 'the log of the cluster is full';
 const ADVICE = 'the node that leads replaces it';
 
 export class Membership {
-  private readonly o: MembershipOptions;
+  private readonly options: MembershipOptions;
   private readonly badValues: BadValues;
   private settings: Settings | undefined;
   private isKnown = false;
@@ -54,7 +54,7 @@ export class Membership {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(options: MembershipOptions) {
-    this.o = options;
+    this.options = options;
     this.badValues = new BadValues((line) => options.print('warn', line));
   }
 
@@ -66,7 +66,7 @@ export class Membership {
   async begin(config: Config): Promise<void> {
     const settings = signingSettings(config);
     const shared = await this.sharedSettings(START_MS).catch(() => undefined);
-    const differing = shared && differenceOf(settings, shared, this.o.venue);
+    const differing = shared && differenceOf(settings, shared, this.options.venue);
     if (differing !== undefined) throw new SettingsRefused(differing);
     this.settings = settings;
     await this.look();
@@ -75,11 +75,12 @@ export class Membership {
 
   readonly mayLead = (): boolean => this.isKnown && !this.isStranger;
 
-  /** Why orders are not taken, as far as this node is concerned; that of a leader is with its sequencer. */
+  /** Reasons of this node why orders are not accepted. A leader's sequencer has its own reason for a full log. */
   pauses(): readonly Pause[] {
     const pauses: Pause[] = [];
     if (this.isStranger) pauses.push({ reason: 'secret', detail: `cluster: ${WRONG_SECRET}` });
-    if (this.isFull && !this.o.leads()) pauses.push({ reason: 'etcd', detail: `etcd: ${FULL}` });
+    if (this.isFull && !this.options.leads())
+      pauses.push({ reason: 'etcd', detail: `etcd: ${FULL}` });
     return pauses;
   }
 
@@ -98,20 +99,20 @@ export class Membership {
   }
 
   private async compare(): Promise<void> {
-    const { replicated } = this.o;
+    const { replicated } = this.options;
     const compared = [this.compareSecret(), this.compareSettings()];
-    const room = replicated.isFull(CALL_MS).then((isFull) => this.sayRoom(isFull));
+    const room = replicated.isFull(CALL_MS).then((isFull) => this.reportRoom(isFull));
     const results = await Promise.allSettled([...compared, room]);
     this.isKnown ||= results.slice(0, compared.length).every((it) => it.status === 'fulfilled');
   }
 
   private async compareSecret(): Promise<void> {
-    const { leads, replicated, secrets } = this.o;
+    const { leads, replicated, secrets } = this.options;
     const value = await replicated.shared('secret', CALL_MS);
     const record = value && this.recordOf(value);
     // A value that cannot be read accuses nobody.
     if (value === undefined || record !== undefined) {
-      this.saySecret(record === undefined || hasSecretOf(record, secrets));
+      this.reportSecret(record === undefined || hasSecretOf(record, secrets));
     }
     if (!leads() || this.isClosed) return;
     const next = nextSecretRecord(record, secrets);
@@ -121,7 +122,7 @@ export class Membership {
 
   private recordOf(value: Buffer): SecretRecord | undefined {
     try {
-      return this.badValues.read(`${this.o.venue}/secret`, ADVICE, () => {
+      return this.badValues.read(`${this.options.venue}/secret`, ADVICE, () => {
         const record = decodeSecretRecord(value);
         if (record === undefined) throw new Error('it has no digests');
         return record;
@@ -131,26 +132,26 @@ export class Membership {
     }
   }
 
-  private saySecret(isOurs: boolean): void {
+  private reportSecret(isOurs: boolean): void {
     if (isOurs === !this.isStranger || this.isClosed) return;
     this.isStranger = !isOurs;
-    const { print } = this.o;
+    const { print } = this.options;
     if (isOurs) print('info', 'CLUSTER_SECRET is that of the cluster');
     else print('warn', WRONG_SECRET);
   }
 
-  private sayRoom(isFull: boolean): void {
+  private reportRoom(isFull: boolean): void {
     if (isFull === this.isFull || this.isClosed) return;
     this.isFull = isFull;
     // A leader says it by itself.
-    if (this.o.leads()) return;
-    const { print } = this.o;
+    if (this.options.leads()) return;
+    const { print } = this.options;
     if (isFull) print('warn', `etcd: ${FULL}: no node takes orders until an operator makes room`);
     else print('info', 'etcd: the log of the cluster has room again');
   }
 
   private async compareSettings(): Promise<void> {
-    const { leads, onRefused, replicated, venue } = this.o;
+    const { leads, onRefused, replicated, venue } = this.options;
     const { settings } = this;
     const value = await replicated.shared('settings', CALL_MS);
     const shared = value && this.settingsOf(value);
@@ -165,14 +166,14 @@ export class Membership {
   }
 
   private async sharedSettings(msMax: number): Promise<Settings | undefined> {
-    const value = await this.o.replicated.shared('settings', msMax);
+    const value = await this.options.replicated.shared('settings', msMax);
     return value && this.settingsOf(value);
   }
 
   /** Undefined: it cannot be read. */
   private settingsOf(value: Buffer): Settings | undefined {
     try {
-      return this.badValues.read(`${this.o.venue}/settings`, ADVICE, () => {
+      return this.badValues.read(`${this.options.venue}/settings`, ADVICE, () => {
         const found: unknown = JSON.parse(value.toString());
         const isTable = typeof found === 'object' && found !== null;
         if (!isTable || Object.values(found).some((text) => typeof text !== 'string')) {

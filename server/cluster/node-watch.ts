@@ -60,14 +60,14 @@ const ROUND_TRIP_MS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
 
 export class NodeWatch {
-  private readonly o: NodeWatchOptions;
+  private readonly options: NodeWatchOptions;
   private readonly rows = new Map<string, Row>();
   private timer: NodeJS.Timeout | undefined;
   private isListing = false;
   private isClosed = false;
 
   constructor(options: NodeWatchOptions) {
-    this.o = options;
+    this.options = options;
   }
 
   start(): void {
@@ -99,14 +99,14 @@ export class NodeWatch {
   private look(): void {
     void this.list();
     for (const [node, row] of this.rows) void this.ask(node, row);
-    this.o.onLook();
+    this.options.onLook();
   }
 
   private async list(): Promise<void> {
     if (this.isListing) return;
     this.isListing = true;
     try {
-      this.take(await this.o.nodes());
+      this.take(await this.options.nodes());
     } catch {
       // The nodes of the last list go on being watched.
     } finally {
@@ -122,7 +122,7 @@ export class NodeWatch {
       this.rows.delete(node);
     }
     for (const [node, announced] of nodes) {
-      if (node === this.o.node) continue;
+      if (node === this.options.node) continue;
       const row = this.rows.get(node);
       if (row?.announced.peers === announced.peers) row.announced = announced;
       else this.begin(node, announced);
@@ -133,13 +133,13 @@ export class NodeWatch {
   private begin(node: string, announced: Row['announced']): void {
     this.rows.get(node)?.connection?.close();
     const row: Row = {
-      ...{
-        announced,
-        hasAnswered: false,
-        isAsked: false,
-        silence: new HeartbeatTimeout(2 * LOOK_MS),
-      },
-      ...{ connection: undefined, state: undefined, clock: undefined },
+      announced,
+      hasAnswered: false,
+      isAsked: false,
+      silence: new HeartbeatTimeout(2 * LOOK_MS),
+      connection: undefined,
+      state: undefined,
+      clock: undefined,
     };
     this.rows.set(node, row);
     void this.ask(node, row);
@@ -153,11 +153,11 @@ export class NodeWatch {
       if (row.connection?.isLost !== false) {
         row.connection = new PeerConnection(
           addressOf(row.announced.peers),
-          this.o.secrets,
-          this.o.node,
+          this.options.secrets,
+          this.options.node,
         );
       }
-      const [wall, sent] = [this.o.wall(), performance.now()];
+      const [wall, sent] = [this.options.wall(), performance.now()];
       const state = await answerOf(row.connection);
       const errorMs = (performance.now() - sent) / 2;
       row.hasAnswered = true;

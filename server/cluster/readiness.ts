@@ -34,23 +34,23 @@ const SILENT_LOG = 'etcd: the log of the cluster does not answer this node';
 const STEP_MS_MAX = 1_000;
 
 export class Readiness {
-  private readonly o: ReadinessOptions;
+  private readonly options: ReadinessOptions;
   /** Since a node that leads has answered. */
   private readonly unreached = new HeartbeatTimeout(STEP_MS_MAX);
   private skew: ClockSkew = { ms: 0, verdict: 'right', text: '' };
   /** Reasons that were logged. */
-  private readonly said = new Set<PauseReason>();
+  private readonly reported = new Set<PauseReason>();
   private isStarting = true;
 
   constructor(options: ReadinessOptions) {
-    this.o = options;
+    this.options = options;
     this.unreached.ms = Infinity;
   }
 
   /** To be called periodically. */
   look(): void {
-    const { print, watch } = this.o;
-    if (this.o.leads() || this.leaderAnswers()) this.unreached.end();
+    const { print, watch } = this.options;
+    if (this.options.leads() || this.leaderAnswers()) this.unreached.end();
     else this.unreached.look();
     const clocks = watch.nodes().flatMap(({ clock, silentMs }) => {
       return clock === undefined || silentMs > CLOCK_MS_MAX ? [] : [clock];
@@ -61,7 +61,7 @@ export class Readiness {
     if (isKnown && skew.verdict === 'unknown' && this.skew.verdict === 'right')
       print('warn', skew.text);
     if (isKnown) this.skew = skew;
-    this.say();
+    this.report();
   }
 
   /** The start has waited for the cluster: from now on the log of the process has each reason. */
@@ -82,13 +82,13 @@ export class Readiness {
   }
 
   private leaderAnswers(): boolean {
-    const leader = this.o.leader();
-    const row = leader && this.o.watch.find(leader.node);
+    const leader = this.options.leader();
+    const row = leader && this.options.watch.find(leader.node);
     return row !== undefined && row.silentMs <= FRESH_MS;
   }
 
   private ofLog(): Pause[] {
-    const { emptyLog, isStale, leads, logProblem } = this.o;
+    const { emptyLog, isStale, leads, logProblem } = this.options;
     if (!isStale()) return [];
     const detail = emptyLog();
     if (detail !== undefined) return [{ reason: 'empty-log', detail }];
@@ -99,7 +99,7 @@ export class Readiness {
   }
 
   private ofLeader(): Pause[] {
-    const { leader, seesLeader, leads, watch } = this.o;
+    const { leader, seesLeader, leads, watch } = this.options;
     if (leads()) return [];
     const node = leader()?.node;
     if (this.unreached.ms > UNREACHED_MS_MAX) {
@@ -116,17 +116,17 @@ export class Readiness {
   }
 
   /** A line of the log where a reason begins, and where it ends. */
-  private say(): void {
-    const { print } = this.o;
+  private report(): void {
+    const { print } = this.options;
     if (this.isStarting) return;
     const now = this.pauses().filter(({ reason }) => reason !== 'etcd');
     for (const { detail, reason } of now) {
-      if (!this.said.has(reason)) print('warn', `${detail}; ${PAUSES[reason].begins}`);
-      this.said.add(reason);
+      if (!this.reported.has(reason)) print('warn', `${detail}; ${PAUSES[reason].begins}`);
+      this.reported.add(reason);
     }
-    for (const reason of this.said) {
+    for (const reason of this.reported) {
       if (now.some((one) => one.reason === reason)) continue;
-      this.said.delete(reason);
+      this.reported.delete(reason);
       print('info', PAUSES[reason].ends);
     }
   }

@@ -27,7 +27,7 @@ export class RecordFeed {
   private readonly clock: ClusterClock;
   private readonly steady: () => number;
   /** Times of receipt of the records that are not applied, the oldest first. */
-  private readonly came: number[] = [];
+  private readonly receivedAt: number[] = [];
   private waiters: Waiter[] = [];
   /** Time since which a record may be missing. */
   private missingSince: number | undefined;
@@ -50,9 +50,9 @@ export class RecordFeed {
     if (sequence <= this.at.sequence) return;
     this.at = { sequence, digest: after };
     this.clock.reach(time);
-    this.came.push(this.steady());
+    this.receivedAt.push(this.steady());
     this.sequencer.apply(payload, () => this.onApplied(sequence));
-    if (this.came.length >= WAITING_MAX) return this.whenApplied(sequence - WAITING_MAX / 2);
+    if (this.receivedAt.length >= WAITING_MAX) return this.whenApplied(sequence - WAITING_MAX / 2);
   }
 
   /** Resolves once this record is applied, and in the log of this node. */
@@ -69,13 +69,13 @@ export class RecordFeed {
 
   /** Milliseconds since the oldest record that is not applied was there. */
   behindMs(): number {
-    const since = Math.min(this.came[0] ?? Infinity, this.missingSince ?? Infinity);
+    const since = Math.min(this.receivedAt[0] ?? Infinity, this.missingSince ?? Infinity);
     return since === Infinity ? 0 : Math.ceil(this.steady() - since);
   }
 
   private onApplied(sequence: number): void {
     this.applied = sequence;
-    this.came.shift();
+    this.receivedAt.shift();
     const ready = this.waiters.filter((waiter) => waiter.sequence <= sequence);
     if (ready.length === 0) return;
     this.waiters = this.waiters.filter((waiter) => waiter.sequence > sequence);

@@ -57,7 +57,7 @@ export function initialState(now: number): RoleState {
     logProblem: undefined,
     isLogEmpty: false,
     stalls: 0,
-    catchUp: undefined,
+    isStalled: false,
     isNear: false,
     claim: undefined,
     handover: undefined,
@@ -122,11 +122,8 @@ class Step {
       case 'stalled':
         this.onStall(event.since);
         break;
-      case 'stall-tail':
-        this.onStallTail(event);
-        break;
-      case 'stall-applied':
-        this.onStallApplied(event.stalls);
+      case 'caught-up':
+        this.onCaughtUp(event);
         break;
       case 'near':
         state.isNear = true;
@@ -135,7 +132,7 @@ class Step {
         this.onClaimTail(event.tail);
         break;
       case 'claim-caught-up':
-        this.onCaughtUp();
+        this.onClaimCaughtUp();
         break;
       case 'claim-heartbeat':
         this.onClaimHeartbeat(event.bytes, event.heartbeat);
@@ -220,9 +217,7 @@ class Step {
     this.followLeader(heartbeat);
     state.wasGivenUp = heartbeat.leaves;
     if (isOwn && !heartbeat.leaves) return;
-    if (state.catchUp === undefined) {
-      this.effects.push({ type: 'reaches', sequence: heartbeat.sequence });
-    }
+    if (!state.isStalled) this.effects.push({ type: 'reaches', sequence: heartbeat.sequence });
     if (heartbeat.leaves) this.onGivenUp(heartbeat);
     else this.endSilence();
     this.compareTables(heartbeat);
@@ -315,44 +310,22 @@ class Step {
    */
   private onStall(since: number): void {
     const { state } = this;
-    if (!this.isFollower()) return;
-    state.stalls += 1;
-    this.effects.push({ type: 'reaches', sequence: undefined, since });
-    const isReading = state.catchUp !== undefined && state.catchUp.goal === undefined;
-    state.catchUp = { goal: undefined };
-    if (!isReading) this.readStallTail(false);
+    const { isClosing, role, stalls } = state;
+    if (isClosing || (role !== 'following' && role !== 'claiming')) return;
+    state.stalls = stalls + 1;
+    state.isStalled = true;
+    this.effects.push(
+      { type: 'reaches', sequence: undefined, since },
+      { type: 'catch-up', stalls: state.stalls },
+    );
   }
 
-  private readStallTail(isRetry: boolean): void {
-    this.effects.push({ type: 'stall-read-tail', stalls: this.state.stalls, isRetry });
-  }
-
-  private onStallTail({ goal, stalls }: EventOf<'stall-tail'>): void {
+  /** A tail that was read before the newest stall says nothing about it. */
+  private onCaughtUp({ sequence, stalls }: EventOf<'caught-up'>): void {
     const { state } = this;
-    if (state.catchUp === undefined) return;
-    if (!this.isFollower()) {
-      state.catchUp = undefined;
-      return;
-    }
-    // A tail that was read before the newest stall says nothing about it.
-    if (goal === undefined || stalls !== state.stalls) {
-      this.readStallTail(true);
-      return;
-    }
-    state.catchUp = { goal };
-    this.effects.push({ type: 'stall-await-applied', stalls, sequence: goal });
-  }
-
-  private onStallApplied(stalls: number): void {
-    const { state } = this;
-    if (state.catchUp?.goal === undefined || stalls !== state.stalls) return;
-    this.effects.push({ type: 'reaches', sequence: state.catchUp.goal });
-    state.catchUp = undefined;
-  }
-
-  private isFollower(): boolean {
-    const { isClosing, role } = this.state;
-    return !isClosing && (role === 'following' || role === 'claiming');
+    if (!state.isStalled || stalls !== state.stalls) return;
+    state.isStalled = false;
+    this.effects.push({ type: 'reaches', sequence });
   }
 
   // The claim.
@@ -392,7 +365,7 @@ class Step {
     this.effects.push({ type: 'claim-await-applied', sequence: expected });
   }
 
-  private onCaughtUp(): void {
+  private onClaimCaughtUp(): void {
     const { claim } = this.state;
     if (claim?.phase !== 'catch-up') return;
     this.state.claim = { ...claim, phase: 'heartbeat' };
@@ -484,7 +457,7 @@ class Step {
     state.epoch = epoch;
     state.leader = { node, advertise, peers, epoch };
     state.isNear = true;
-    state.catchUp = undefined;
+    state.isStalled = false;
     state.unansweredSince = -Infinity;
     this.effects.push({ type: 'lead', isFirst: state.received < 2, epoch });
     this.print('info', `this node leads, epoch ${epoch} from batch ${sequence}`);
@@ -576,13 +549,12 @@ class Step {
 
   private onDurable({ error, stored }: EventOf<'durable'>): void {
     const { state } = this;
-    if (error !== undefined) {
-      this.endHandover(error);
-      return;
-    }
     // The node may have ended meanwhile, for another reason.
-    if (state.role !== 'handing-over' || state.isClosing) {
-      this.endHandover(new Error('this node ends'));
+    const hasEnded = state.role !== 'handing-over' || state.isClosing;
+    if (error !== undefined || hasEnded) {
+      // Without its files the node can neither lead nor follow.
+      if (error !== undefined && !hasEnded) this.effects.push({ type: 'fatal', error });
+      this.endHandover(error ?? new Error('this node ends'));
       return;
     }
     const { next } = state.outgoing!;
@@ -620,6 +592,7 @@ class Step {
     const { state } = this;
     if (state.role === 'over' || state.role === 'closed' || state.isClosing) return;
     state.role = 'over';
+    state.isStalled = false;
     this.effects.push({ type: 'stop-timers' }, { type: 'over', why });
   }
 

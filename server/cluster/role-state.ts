@@ -63,9 +63,10 @@ export interface RoleState {
   readonly logProblem: string | undefined;
   /** The shared log is empty and this node has records. */
   readonly isLogEmpty: boolean;
-  /** Stalls of this process; `goal` is the record that ends the newest one, once it is known. */
+  /** Stalls of this process. */
   readonly stalls: number;
-  readonly catchUp: { readonly goal: number | undefined } | undefined;
+  /** The tables may be as old as the newest stall. */
+  readonly isStalled: boolean;
   /** The node has been close to the leader since it started. */
   readonly isNear: boolean;
   readonly claim: ClaimStep | undefined;
@@ -116,8 +117,8 @@ export type RoleEvent =
   | { readonly type: 'log-empty'; readonly isEmpty: boolean }
   /** The process did not run since then. */
   | { readonly type: 'stalled'; readonly since: number }
-  | { readonly type: 'stall-tail'; readonly stalls: number; readonly goal: number | undefined }
-  | { readonly type: 'stall-applied'; readonly stalls: number }
+  /** @property sequence of a tail that was read after so many stalls; the tables have it */
+  | { readonly type: 'caught-up'; readonly stalls: number; readonly sequence: number }
   | { readonly type: 'near' }
   | { readonly type: 'claim-tail'; readonly tail: Tail }
   | { readonly type: 'claim-caught-up' }
@@ -187,8 +188,8 @@ export type RoleEffect =
   | { readonly type: 'followed' }
   | { readonly type: 'handover-ended'; readonly error?: Error }
   | { readonly type: 'reaches'; readonly sequence: number | undefined; readonly since?: number }
-  | { readonly type: 'stall-read-tail'; readonly stalls: number; readonly isRetry: boolean }
-  | { readonly type: 'stall-await-applied'; readonly stalls: number; readonly sequence: number }
+  /** Reads the tail, and waits until the tables have it. */
+  | { readonly type: 'catch-up'; readonly stalls: number }
   | { readonly type: 'leader-changed' }
   | { readonly type: 'next-leader'; readonly next: Omit<Leader, 'advertise'> | undefined }
   | { readonly type: 'problem'; readonly problem: string | undefined }

@@ -95,7 +95,7 @@ const GRACE_MS = 20;
 
 export class Roles {
   private state: RoleState = initialState(performance.now());
-  private readonly o: RolesOptions;
+  private readonly options: RolesOptions;
   private feed: RecordFeed;
   private readonly announcement: Announcement;
   private following: Subscription;
@@ -112,7 +112,7 @@ export class Roles {
   private ranAt = performance.now();
 
   constructor(options: RolesOptions) {
-    this.o = options;
+    this.options = options;
     const { log, replicated, rules, sequencer } = options;
     sequencer.follow(true);
     this.feed = this.newFeed();
@@ -153,7 +153,7 @@ export class Roles {
     const { feed, leader } = this;
     const leads = this.role === 'leading';
     return {
-      node: this.o.rules.node,
+      node: this.options.rules.node,
       role: leads ? 'leader' : 'follower',
       leader: leads || this.state.received > 1 ? leader : undefined,
       applied: leads ? this.writer!.last : feed.applied,
@@ -170,7 +170,7 @@ export class Roles {
 
   /** Reads of this node may be older than CLUSTER_SILENCE_MS. Measured by each call. */
   isStale(): boolean {
-    const { silenceMs } = this.o.rules;
+    const { silenceMs } = this.options.rules;
     const { role } = this.state;
     if (role === 'leading' || role === 'handing-over') {
       return isUnconfirmed(this.state, silenceMs, performance.now());
@@ -187,12 +187,12 @@ export class Roles {
 
   /** Heartbeats of the leader arrive. */
   get seesLeader(): boolean {
-    return this.leader !== undefined && this.state.silentMs < this.o.rules.silenceMs;
+    return this.leader !== undefined && this.state.silentMs < this.options.rules.silenceMs;
   }
 
   /** Resolves once this node leads or is close to the leader; without a leader, after a while. */
   async settled(signal: AbortSignal | undefined): Promise<void> {
-    const end = performance.now() + SETTLE * this.o.rules.silenceMs;
+    const end = performance.now() + SETTLE * this.options.rules.silenceMs;
     const isOpen = (): boolean =>
       (this.role === 'following' || this.role === 'claiming') && !this.state.isLogEmpty;
     const isTaken = (): boolean => this.announcement.state === 'taken' && !this.state.isClosing;
@@ -207,10 +207,10 @@ export class Roles {
    * loses the lead meanwhile.
    */
   async handOver(next: string, request: Omit<Handover, 'from'>): Promise<void> {
-    const { node, silenceMs } = this.o.rules;
+    const { node, silenceMs } = this.options.rules;
     const by = request.by.slice(0, REQUESTER_MAX);
     const { isAudited, reasons } = request;
-    const nextPeers = (await this.o.announcements.all(silenceMs)).get(next)?.peers;
+    const nextPeers = (await this.options.announcements.all(silenceMs)).get(next)?.peers;
     const { isClosing, role } = this.state;
     if (role !== 'leading' || isClosing) throw new Error('this node does not lead');
     const handover: Handover = { by, from: node, isAudited, reasons };
@@ -241,18 +241,18 @@ export class Roles {
   }
 
   private dispatch(event: RoleEvent): void {
-    const { feed, o } = this;
-    const isEligible = o.isMember() && this.announcement.state === 'published';
+    const { feed, options } = this;
+    const isEligible = options.isMember() && this.announcement.state === 'published';
     const { applied, at } = feed;
     const observed = { now: performance.now(), received: at.sequence, applied, isEligible };
-    const { effects, state } = transition(o.rules, this.state, event, observed);
+    const { effects, state } = transition(options.rules, this.state, event, observed);
     this.state = state;
     for (const effect of effects) this.run(effect);
   }
 
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a case for each effect.
   private run(effect: RoleEffect): void {
-    const { calls, clock, print, replicated, rules, wall } = this.o;
+    const { calls, clock, print, replicated, rules, wall } = this.options;
     const { silenceMs } = rules;
     switch (effect.type) {
       case 'claim-read-tail':
@@ -276,7 +276,7 @@ export class Roles {
         this.lead();
         break;
       case 'serve':
-        this.o.sequencer.follow(false);
+        this.options.sequencer.follow(false);
         calls.onLead(effect.handover);
         break;
       case 'send-heartbeat':
@@ -314,13 +314,8 @@ export class Roles {
       case 'reaches':
         this.feed.reaches(effect.sequence, effect.since);
         break;
-      case 'stall-read-tail':
-        void this.readStallTail(effect.stalls, effect.isRetry);
-        break;
-      case 'stall-await-applied':
-        void this.feed.whenApplied(effect.sequence).then(() => {
-          this.dispatch({ type: 'stall-applied', stalls: effect.stalls });
-        });
+      case 'catch-up':
+        void this.catchUp(effect.stalls);
         break;
       case 'leader-changed':
         calls.onLeader();
@@ -344,16 +339,16 @@ export class Roles {
   }
 
   private newFeed(): RecordFeed {
-    const { clock, log, sequencer } = this.o;
+    const { clock, log, sequencer } = this.options;
     return new RecordFeed({ sequence: log.last, digest: log.digest }, sequencer, clock);
   }
 
   private follow(): Subscription {
-    return this.o.replicated.follow(this.feed.at, {
+    return this.options.replicated.follow(this.feed.at, {
       take: (entry) => this.feed.take(entry),
       onProblem: (problem) => this.dispatch({ type: 'log-problem', problem }),
       onEmpty: (isEmpty) => this.dispatch({ type: 'log-empty', isEmpty }),
-      onEnd: (error) => this.o.calls.onFatal(error),
+      onEnd: (error) => this.options.calls.onFatal(error),
     });
   }
 
@@ -361,13 +356,22 @@ export class Roles {
     const now = performance.now();
     const since = this.ranAt;
     this.ranAt = now;
-    if (now - since >= this.o.rules.silenceMs / STALL) this.dispatch({ type: 'stalled', since });
+    if (now - since >= this.options.rules.silenceMs / STALL)
+      this.dispatch({ type: 'stalled', since });
   }
 
-  private async readStallTail(stalls: number, isRetry: boolean): Promise<void> {
-    if (isRetry) await sleep(SETTLE_LOOK_MS, undefined, { ref: false });
-    const tail = await this.o.replicated.tail(this.o.rules.silenceMs).catch(() => undefined);
-    this.dispatch({ type: 'stall-tail', stalls, goal: tail?.sequence });
+  private async catchUp(stalls: number): Promise<void> {
+    const { replicated, rules } = this.options;
+    while (this.state.isStalled && this.state.stalls === stalls && !this.state.isClosing) {
+      const tail = await replicated.tail(rules.silenceMs).catch(() => undefined);
+      if (tail !== undefined) {
+        const { sequence } = tail;
+        await this.feed.whenApplied(sequence);
+        this.dispatch({ type: 'caught-up', stalls, sequence });
+        return;
+      }
+      await sleep(SETTLE_LOOK_MS, undefined, { ref: false });
+    }
   }
 
   private hasJoined(): boolean {
@@ -378,7 +382,7 @@ export class Roles {
 
   /** Another process has the name of this node. */
   private refuseName(found: Buffer): void {
-    const { calls, rules } = this.o;
+    const { calls, rules } = this.options;
     const address = announcedOf(found)?.advertise ?? 'another address';
     calls.onFatal(
       new Error(`NODE_ID=${rules.node}: another node with this name runs at ${address}`),
@@ -392,13 +396,13 @@ export class Roles {
   }
 
   private async caughtUp(sequence: number): Promise<RoleEvent> {
-    const patience = sleep(this.o.rules.silenceMs, undefined, { ref: false });
+    const patience = sleep(this.options.rules.silenceMs, undefined, { ref: false });
     await Promise.race([this.feed.whenApplied(sequence), patience]);
     return { type: 'claim-caught-up' };
   }
 
   private async readHeartbeat(): Promise<RoleEvent> {
-    const bytes = await this.o.replicated.lastHeartbeat(this.o.rules.silenceMs);
+    const bytes = await this.options.replicated.lastHeartbeat(this.options.rules.silenceMs);
     const heartbeat = bytes && decodeHeartbeat(bytes);
     return { type: 'claim-heartbeat', bytes, heartbeat };
   }
@@ -409,7 +413,7 @@ export class Roles {
     seen,
     tail,
   }: Extract<RoleEffect, { type: 'claim-write' }>): Promise<RoleEvent> {
-    const { epochRecord, replicated, rules, tables } = this.o;
+    const { epochRecord, replicated, rules, tables } = this.options;
     const { node, silenceMs } = rules;
     assert(tail.sequence === 0 || stateDigest(tables) === tail.digest, 'a digest was compared');
     const record = epochRecord(handover);
@@ -431,11 +435,11 @@ export class Roles {
     const stopped = this.following.stop();
     void this.feed.take(record);
     await Promise.all([stopped, this.feed.whenApplied(sequence)]);
-    return { type: 'claim-applied', sequence, epoch: writer.epoch, stored: this.o.log.last };
+    return { type: 'claim-applied', sequence, epoch: writer.epoch, stored: this.options.log.last };
   }
 
   private lead(): void {
-    const { log, replicated, rules } = this.o;
+    const { log, replicated, rules } = this.options;
     const { writer } = this.claimed!;
     this.claimed = undefined;
     this.writer = writer;
@@ -455,7 +459,7 @@ export class Roles {
 
   /** Removes old records from the shared log. */
   private async maintainLog(): Promise<void> {
-    const { print, replicated, rules } = this.o;
+    const { print, replicated, rules } = this.options;
     try {
       this.space = await replicated.space(rules.silenceMs);
       // The lead may have been handed over meanwhile.
@@ -473,7 +477,7 @@ export class Roles {
     const writer = this.writer!;
     const sentAt = performance.now();
     const bytes = this.encode(writer.epoch, writer.last, order, end);
-    await writer.heartbeat(bytes, this.o.rules.silenceMs).then(
+    await writer.heartbeat(bytes, this.options.rules.silenceMs).then(
       () => this.dispatch({ type, sentAt }),
       (error: Error) => this.dispatch({ type, sentAt, error }),
     );
@@ -492,14 +496,14 @@ export class Roles {
     { afterLeave, count }: HeartbeatOrder,
     end: HeartbeatEnd,
   ): Buffer {
-    const { advertise, capacities, node, peers } = this.o.rules;
+    const { advertise, capacities, node, peers } = this.options.rules;
     const heartbeat = { node, epoch, advertise, peers, sequence, capacities, count, afterLeave };
     return encodeHeartbeat({ ...heartbeat, ...end });
   }
 
   /** Resolves once all accepted requests are in the log. */
   private async drain(): Promise<void> {
-    const { rules } = this.o;
+    const { rules } = this.options;
     const patience = sleep(PATIENCE * rules.silenceMs, 'late', { ref: false });
     if ((await Promise.race([this.finish(), patience])) === 'late') {
       throw new Error('what is under way takes too long');
@@ -507,7 +511,7 @@ export class Roles {
   }
 
   private async finish(): Promise<void> {
-    const { log, sequencer, waiting } = this.o;
+    const { log, sequencer, waiting } = this.options;
     await sleep(GRACE_MS);
     while (waiting() > 0) await sleep(1);
     await sequencer.idle();
@@ -518,7 +522,7 @@ export class Roles {
   }
 
   private async releaseWriter(): Promise<void> {
-    const { log } = this.o;
+    const { log } = this.options;
     log.lead(undefined);
     this.writer?.end('another node leads');
     this.writer = undefined;

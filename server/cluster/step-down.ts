@@ -23,16 +23,16 @@ export interface StepDownOptions {
 const AGAIN = 4;
 
 export class StepDown {
-  private readonly o: StepDownOptions;
+  private readonly options: StepDownOptions;
   private triedAt = -Infinity;
 
   constructor(options: StepDownOptions) {
-    this.o = options;
+    this.options = options;
   }
 
   /** To be called periodically. */
   look(): void {
-    const { handOver, leads, node, nodes, pauses, print, silenceMs } = this.o;
+    const { handOver, leads, node, nodes, pauses, print, silenceMs } = this.options;
     if (!leads() || performance.now() - this.triedAt < AGAIN * silenceMs) return;
     const reasons = codesOf(pauses()).filter((reason) => PAUSES[reason].handsOver);
     if (reasons.length === 0) return;

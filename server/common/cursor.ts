@@ -18,6 +18,20 @@ export function cursorOf(offset: number): string {
   return Buffer.from(String(offset)).toString('base64');
 }
 
+export interface OffsetPage {
+  readonly start: number;
+  readonly end: number;
+  readonly next: string;
+}
+
+/** Returns the rows of the page at a cursor, and the cursor behind it; `undefined` for what is not a cursor. */
+export function offsetPage(cursor: string, total: number, rows: number): OffsetPage | undefined {
+  const start = offsetOf(cursor);
+  if (start === -1) return undefined;
+  const end = Math.min(start + rows, total);
+  return { start, end, next: end < total ? cursorOf(end) : LAST_CURSOR };
+}
+
 /** The offset of a cursor, which may lie behind the end; '' = 0; -1 for what is not a cursor. */
 export function offsetOf(cursor: string): number {
   if (cursor === '') return 0;

@@ -1,16 +1,16 @@
 /**
- * The time of the node: the wall clock, compared with the steady clock at every reading. A wall
- * clock that jumps by more than five seconds is in doubt: from then on the time continues with the
- * steady clock, and a callback is called. The new wall time is used once the wall clock has run
- * steadily for a minute (a laptop that slept, a clock that was corrected), or when an operator
- * accepts it. A wall clock that jumps back to the right time is trusted at once. Small corrections
- * are followed.
+ * Time of the node: the wall clock, compared with the steady clock at every reading.
  *
- * Thread: the I/O thread.
+ * After a jump of more than five seconds the time continues with the steady clock, and a callback is called. The new
+ * wall time is used once the wall clock has run steadily for a minute (a laptop that slept, a clock that was
+ * corrected), or when an operator accepts it. A wall clock that jumps back to the right time is trusted at once.
+ * Small corrections are followed.
+ *
+ * Thread: I/O.
  */
 import type { NodeClock } from './node-clock.ts';
 
-const DOUBT_MS = 5_000;
+const JUMP_MS = 5_000;
 const ACCEPT_MS = 60_000;
 const LOOK_MS = 1_000;
 const MS = 1_000;
@@ -21,7 +21,7 @@ interface ClockSources {
   readonly steady: () => number;
 }
 
-interface StaleReason {
+interface ClockJump {
   /** Milliseconds by which the wall clock is ahead of the steady clock since it jumped. */
   offset: number;
   /** Time of the steady clock. */
@@ -31,12 +31,13 @@ interface StaleReason {
 const SYSTEM: ClockSources = { wall: Date.now, steady: () => performance.now() };
 
 export class GuardedClock implements NodeClock {
-  onDoubt: NodeClock['onDoubt'] = () => undefined;
+  onProblem: NodeClock['onProblem'] = () => undefined;
   private readonly sources: ClockSources;
   private readonly timer: NodeJS.Timeout;
   /** Trusted milliseconds by which the wall clock is ahead of the steady clock. */
   private offset: number;
-  private doubt: StaleReason | undefined;
+  /** The last jump; `undefined` while the wall clock is trusted. */
+  private jump: ClockJump | undefined;
 
   constructor(sources = SYSTEM) {
     this.sources = sources;
@@ -45,11 +46,11 @@ export class GuardedClock implements NodeClock {
     this.timer.unref();
   }
 
-  /** Unix milliseconds. `onDoubt` may be called before it returns. */
+  /** Market time, unix milliseconds. `onProblem` may be called before it returns. */
   readonly now = (): number => {
     const { steady, wall } = this.sources;
     const time = wall();
-    if (this.doubt === undefined) {
+    if (this.jump === undefined) {
       if (isNear(time - steady(), this.offset)) return time;
       this.look();
     }
@@ -64,34 +65,34 @@ export class GuardedClock implements NodeClock {
     // Measured again: if the process is suspended between the two readings, the difference looks
     // like a jump.
     const offset = this.measured();
-    const { doubt } = this;
+    const { jump } = this;
     if (isNear(offset, this.offset)) this.trust(offset);
-    else if (doubt === undefined || !isNear(offset, doubt.offset)) this.begin(offset);
-    else if (this.sources.steady() - doubt.since >= ACCEPT_MS) this.trust(offset);
-    else doubt.offset = offset;
+    else if (jump === undefined || !isNear(offset, jump.offset)) this.begin(offset);
+    else if (this.sources.steady() - jump.since >= ACCEPT_MS) this.trust(offset);
+    else jump.offset = offset;
   }
 
-  /** Trusts the wall clock. Returns the milliseconds it had jumped; undefined if not in doubt. */
+  /** Trusts the wall clock. Returns the milliseconds of the jump; undefined without one. */
   accept(): number | undefined {
     this.look();
-    const jump = this.jumpMs();
-    if (this.doubt === undefined) return undefined;
-    this.trust(this.doubt.offset);
-    return jump;
+    const jumpMs = this.jumpMs();
+    if (this.jump === undefined) return undefined;
+    this.trust(this.jump.offset);
+    return jumpMs;
   }
 
-  /** Milliseconds that the wall clock is ahead of the time of the node; 0 if it is not in doubt. */
+  /** Milliseconds that the wall clock is ahead of the time of the node; 0 without a jump. */
   jumpMs(): number {
-    return this.doubt === undefined ? 0 : Math.round(this.doubt.offset - this.offset);
+    return this.jump === undefined ? 0 : Math.round(this.jump.offset - this.offset);
   }
 
-  /** Reason of the doubt; `undefined` while the clock is trusted. */
+  /** Text of the jump for the operator; `undefined` while the clock is trusted. */
   problem(): string | undefined {
-    if (this.doubt === undefined) return undefined;
-    const jump = this.jumpMs();
-    const way = jump > 0 ? 'ahead' : 'back';
+    if (this.jump === undefined) return undefined;
+    const jumpMs = this.jumpMs();
+    const way = jumpMs > 0 ? 'ahead' : 'back';
     const until = `it has gone on steadily for ${ACCEPT_MS / MS} s, or an operator accepts it`;
-    return `the clock of this machine jumped ${secondsOf(jump)} ${way}; it counts once ${until}`;
+    return `the clock of this machine jumped ${secondsOf(jumpMs)} ${way}; it counts once ${until}`;
   }
 
   stop(): void {
@@ -103,20 +104,20 @@ export class GuardedClock implements NodeClock {
   }
 
   private begin(offset: number): void {
-    this.doubt = { offset, since: this.sources.steady() };
-    this.onDoubt(this.problem());
+    this.jump = { offset, since: this.sources.steady() };
+    this.onProblem(this.problem());
   }
 
   private trust(offset: number): void {
-    const wasInDoubt = this.doubt !== undefined;
+    const hadJumped = this.jump !== undefined;
     this.offset = offset;
-    this.doubt = undefined;
-    if (wasInDoubt) this.onDoubt(undefined);
+    this.jump = undefined;
+    if (hadJumped) this.onProblem(undefined);
   }
 }
 
 function isNear(offset: number, other: number): boolean {
-  return Math.abs(offset - other) <= DOUBT_MS;
+  return Math.abs(offset - other) <= JUMP_MS;
 }
 
 function secondsOf(ms: number): string {
@@ -125,7 +126,7 @@ function secondsOf(ms: number): string {
 
 /** Milliseconds by which the newest batch is ahead of the clock; 0 for a small correction. */
 export function aheadOf(time: number, now: number): number {
-  return time - now > DOUBT_MS ? time - now : 0;
+  return time - now > JUMP_MS ? time - now : 0;
 }
 
 /** Consequence of that lead, and advice for the operator. */

@@ -5,17 +5,15 @@
 export interface NodeClock {
   /** Market time, in unix milliseconds. */
   readonly now: () => number;
-  /** Unix milliseconds by which credentials are judged. */
+  /** Unix milliseconds against which credentials are judged. */
   readonly wall: () => number;
-  /**
-   * Called with the reason when the clock becomes doubtful, and with `undefined` when it is trusted again.
-   */
-  onDoubt: (problem: string | undefined) => void;
-  /** Trusts the wall clock. Returns the milliseconds it had jumped; undefined if it is not in doubt. */
+  /** Called with the problem when the wall clock jumps, and with `undefined` when it is trusted again. */
+  onProblem: (problem: string | undefined) => void;
+  /** Trusts the wall clock. Returns the milliseconds of the jump; undefined without one. */
   accept(): number | undefined;
-  /** Milliseconds that the wall clock is ahead of market time after a jump; 0 if it is not in doubt. */
+  /** Milliseconds that the wall clock is ahead of market time after a jump; 0 without a jump. */
   jumpMs(): number;
-  /** Reason of the doubt; `undefined` while the clock is trusted. */
+  /** Text of the jump for the operator; `undefined` while the clock is trusted. */
   problem(): string | undefined;
   stop(): void;
 }

@@ -72,7 +72,7 @@ export const PROFILE_TABLE = {
     'none',
     '0xaB45c5A4B0c941a2F231C04C3f49182e1A254052:0xd21df8dc65880a8606f09fe0ce3df9b8869287ab0b058be05aa9e8af6330a00b',
   ).describe(
-    "contract and digest of the init code from which the wallet of a signer follows: an order of signature type 1 for another wallet is refused. `none`: a wallet is the signer's who is taken with it first",
+    'contract and digest of the init code from which the [wallet](../protocol.md#wallet-binding) of a signer follows, for signature type 1',
     SIGNING,
   ),
   safeWalletFactory: differing(
@@ -92,7 +92,7 @@ export const PROFILE_TABLE = {
     '`replay`: the same bytes sent again are answered with the result of the first time, not with `Duplicated`',
   ),
   orderTexts: eitherOf('ORDER_TEXTS', 'spec', 'polymarket').describe(
-    '`errorMsg` of an unfilled FOK and of a post-only order that would match: the texts of orders/API.md, or those that bots of the other service look for',
+    '`errorMsg` of an unfilled FOK and of a post-only order that would match: the first of the [texts](api.md#errors), or those that bots of the other service look for',
   ),
   orderStatus: eitherOf('ORDER_STATUS', 'lower', 'upper').describe(
     'letter case of `status` of own orders: `live`, or `LIVE`',

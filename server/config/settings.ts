@@ -68,14 +68,14 @@ export const SETTINGS = {
   host: setting('HOST', HOST, '127.0.0.1').describe('where to listen'),
   port: setting('PORT', whole(0, 65_535), 3000).describe('0 = any free port'),
   adminPort: setting('ADMIN_PORT', whole(0, 65_535), 3001).describe(
-    'the admin listener ([server/admin](../../server/admin/README.md)); 0 = none',
+    'the [admin listener](../../server/admin/README.md); 0 = none',
   ),
   adminHost: setting('ADMIN_HOST', HOST, '127.0.0.1').describe('where it listens'),
   adminToken: setting('ADMIN_TOKEN', TOKEN, '').describe(
     'its bearer token; needed where `ADMIN_HOST` is no loopback address',
   ),
   resolveConfirm: setting('RESOLVE_CONFIRM', words(['terminal', 'always']), 'terminal').describe(
-    '`always`: each payout of a market needs `confirm`, which `--yes` sends; `terminal`: a command asks where it has a terminal',
+    '`always`: each payout of a market needs `confirm` (`--yes`); `terminal`: a command with a terminal asks',
   ),
   dataDir: setting('DATA_DIR', PATH, './data').describe(
     'log, snapshots, fills, history, keys, catalog, `node.key`',
@@ -87,16 +87,16 @@ export const SETTINGS = {
     '`flushed`: an acknowledged order survives a power cut; `committed`: a kill only',
   ),
   tradesAllowlist: setting('TRADES_ALLOWLIST', ALLOWLIST, '').describe(
-    'addresses and CIDR ranges that may read `/trades`, the other routes of the data API, and live activity',
+    'who may read the data API and live activity',
   ),
   trustProxy: setting('TRUST_PROXY', whole(0, 16), 0).describe(
     'proxies in front of the node whose `X-Forwarded-For` entries count',
   ),
   connectionsMax: setting('CONNECTIONS_MAX', whole(16, 2 ** 20), 65_536).describe(
-    'connections in all, at most the open files that the process may have (`ulimit -n`) less 512; the next is closed at once',
+    'connections in all, at most `ulimit -n` less 512; the next is closed at once',
   ),
   connectionsPerAddress: setting('CONNECTIONS_PER_ADDRESS', whole(1, 2 ** 20), 2048).describe(
-    'connections of one address (of IPv6: a /64), at most half of all; see [below](#connections)',
+    'connections of one address (of IPv6: a /64), at most half of all ([below](#connections))',
   ),
   connectionsOpenedPerSecond: setting(
     'CONNECTIONS_OPENED_PER_SECOND',
@@ -104,10 +104,10 @@ export const SETTINGS = {
     1000,
   ).describe('connections that one address may open in a second'),
   readyRoute: setting('READY_ROUTE', ON_UNLESS_SET, 'on').describe(
-    '`off`: `GET /ready` is not served on the public port ([readiness](../protocol.md#readiness))',
+    '`off`: [`GET /ready`](../protocol.md#readiness) is not served on the public port',
   ),
   rateLimits: setting('RATE_LIMITS', ON_UNLESS_SET, 'on').describe(
-    '`off`: no request is counted or refused for its rate, and no address bounded in its connections',
+    '`off`: requests are not limited, and connections of an address not bounded',
   ),
   rateLimitsOverrides: setting('RATE_LIMITS_OVERRIDES', RATE_OVERRIDES, '').describe(
     'rows of `GET /rate-limits` with other caps: `book=400/10,health=off` (requests/seconds)',
@@ -116,21 +116,17 @@ export const SETTINGS = {
     'ORDERS_PER_10S',
     whole(1, REQUESTS_MAX),
     RATE_LIMITS.keyOrders.requests,
-  ).describe(
-    'orders of one API key in ten seconds, each of a batch counted: the row `keyOrders` of `GET /rate-limits`; a batch of more is never taken',
-  ),
+  ).describe('the row `keyOrders` of `GET /rate-limits`; a batch of more orders is never taken'),
   keysPerHour: setting(
     'KEYS_PER_HOUR',
     whole(1, REQUESTS_MAX),
     RATE_LIMITS.keysIssued.requests,
-  ).describe(
-    'API keys and read-only keys issued to one caller in an hour: the row `keysIssued` of `GET /rate-limits`',
-  ),
+  ).describe('the row `keysIssued` of `GET /rate-limits`'),
   corsOrigins: setting('CORS_ORIGINS', CORS_ORIGINS, '*').describe(
-    'whose web pages may read answers: `*`, `none`, or origins such as `https://app.example`',
+    'web pages that may read answers, such as `https://app.example`',
   ),
   clientProfile: setting('CLIENT_PROFILE', words(PROFILES), PROFILES[0]).describe(
-    '`polymarket`: the node behaves as the clients of that service expect; see [below](#what-client_profile-changes)',
+    '`polymarket`: as the clients of that service expect ([below](#what-client_profile-changes))',
   ),
   ...PROFILE_TABLE,
   chainId: setting('CHAIN_ID', whole(1, Number.MAX_SAFE_INTEGER), 137).describe(
@@ -162,7 +158,7 @@ export const SETTINGS = {
     SIGNING,
   ),
   selfTrade: setting('SELF_TRADE', words(SELF_TRADES), 'allow').describe(
-    'what happens when an order would trade with another of its own signer',
+    'what happens when an order would trade with another of the same `maker` ([rules](../protocol.md#self-trade))',
     COMMANDED,
   ),
   openOrdersPerAccount: setting('OPEN_ORDERS_PER_ACCOUNT', whole(1, 2 ** 24), 65_536).describe(
@@ -209,7 +205,7 @@ export const SETTINGS = {
     '`off`: nobody trades the demo; a catalog that is not the demo is never traded',
   ),
   resultCodes: setting('RESULT_CODES', OFF_UNLESS_SET, 'off').describe(
-    '`on`: results of refused orders and cancels have a `detail` and a `code` too ([codes](../protocol.md#refusal-codes))',
+    '`on`: results of refused orders and cancels have `detail` and [`code`](../protocol.md#refusal-codes)',
   ),
   capacities: {
     markets: setting('MARKETS_MAX', whole(16, 2 ** 20), DEFAULT_CAPACITIES.markets).describe(
@@ -237,7 +233,7 @@ export const SETTINGS = {
       RING,
     ),
     history: setting('ORDER_HISTORY', whole(16, 2 ** 24), DEFAULT_CAPACITIES.history).describe(
-      'newest finished orders whose ids stay in memory; older ones are on disk',
+      'newest closed orders whose ids stay in memory; older ones are on disk',
       COMMANDED_ROOM,
     ),
     positions: setting('POSITIONS_MAX', whole(16, 2 ** 24), DEFAULT_CAPACITIES.positions).describe(
@@ -249,7 +245,7 @@ export const SETTINGS = {
       whole(16, 2 ** 24),
       DEFAULT_CAPACITIES.operatorIds,
     ).describe(
-      'with a ledger: ids of commands of operators that do not begin with unix milliseconds, each kept for 400 days; a command with one more is refused ([ids](../ledger.md#request-ids))',
+      'with a ledger: [ids](../ledger.md#request-ids) of operators that do not begin with unix milliseconds; a command with one more is refused',
       ROOM,
     ),
   },
@@ -272,7 +268,7 @@ export const SETTINGS = {
     "how far a client's clock may be off, to either side",
   ),
   heartbeatSeconds: setting('HEARTBEAT_SECONDS', whole(1, 3_600), 10).describe(
-    'silence after which who sends heartbeats loses its open orders',
+    'heartbeat timeout of a client, whose open orders are then cancelled',
   ),
   streamIdleSeconds: setting('STREAM_IDLE_SECONDS', whole(1, 900), 120).describe(
     'a stream connection that says nothing for so long is closed',
@@ -292,22 +288,22 @@ export const SETTINGS = {
     'STREAM_BACKPRESSURE_BYTES',
     whole(2 ** 20, 2 ** 28),
     2 ** 22,
-  ).describe('unread bytes for which a slow reader is closed'),
+  ).describe('unread bytes at which a slow reader is closed'),
   streamBacklogMax: setting('STREAM_BACKLOG_MAX', whole(2 ** 22, 2 ** 36), 2 ** 28).describe(
-    'unread bytes of all stream connections together; beyond, the slowest reader is cut first',
+    'unread bytes of all stream connections; beyond it the slowest reader is cut',
   ),
   streamCallerFactor: setting('STREAM_CALLER_FACTOR', whole(1, 10_000), 10).describe(
-    'all stream connections of one address may send and ask for as much as so many of them',
+    'bounds of an address, as a multiple of those of one stream connection',
   ),
   streamAcks: setting('STREAM_ACKS', OFF_UNLESS_SET, 'off').describe(
-    '`on`: subscriptions are answered, with the names that are unknown, unless a message says `"ack": false`',
+    '`on`: subscriptions are answered unless a message says `"ack": false`',
   ),
   catalogSyncUrl: setting('CATALOG_SYNC_URL', SOURCE_URL, '').describe('a catalog API to mirror'),
   catalogSyncSeconds: setting('CATALOG_SYNC_SECONDS', whole(1, 86_400), 300).describe(
     'how often to look there',
   ),
   mirrorUrl: setting('MIRROR_URL', VENUE_URL, '').describe(
-    'a venue whose books are mirrored for paper trading; needs `LEDGER=on` ([paper](../guides/paper-and-backtests.md#mirroring-a-venue))',
+    'a venue whose books are [mirrored](../guides/paper-and-backtests.md#mirroring-a-venue); needs `LEDGER=on`',
     {
       by: 'directory',
       unset: 'nothing is mirrored',
@@ -315,30 +311,30 @@ export const SETTINGS = {
     },
   ),
   mirrorStreamUrl: setting('MIRROR_STREAM_URL', STREAM_URL, '').describe(
-    'its market stream; `/ws/market` of `MIRROR_URL` where it is not set',
+    'its market stream; by default `/ws/market` of `MIRROR_URL`',
   ),
   mirrorMarkets: setting('MIRROR_MARKETS', MARKET_CHOICE, 'top:200').describe(
-    'which of its markets: ids, slugs, condition ids, `tag:SLUG`, and `top:NUMBER` by volume, between commas',
+    'its mirrored markets; `top:` counts by volume',
   ),
   mirrorImpact: setting('MIRROR_IMPACT', words(['keep', 'restore']), 'keep').describe(
-    'what paper orders took of a level stays taken until the source changes it (`keep`), or until its next message (`restore`)',
+    'size that paper orders took stays taken until the source changes the level (`keep`) or sends a message (`restore`)',
   ),
   mirrorQueue: setting(
     'MIRROR_QUEUE',
     words(['pessimistic', 'proportional']),
     'pessimistic',
-  ).describe('whether paper orders that wait behind a level move forward when it shrinks'),
+  ).describe('`proportional`: waiting paper orders move forward when their level shrinks'),
   mirrorLatencyMs: setting('MIRROR_LATENCY_MS', whole(0, 60_000), 0).describe(
     'delay of paper orders and cancels in milliseconds, as over a network',
   ),
   mirrorRate: setting('MIRROR_RATE', whole(1, 1_000), 50).describe(
-    'updates of a mirrored book in a second, at most; messages between two updates are applied together',
+    'most updates of a mirrored book in a second',
   ),
   mirrorFunds: setting('MIRROR_FUNDS', whole(1, FAUCET_MAX), 1_000_000_000).describe(
     'units of play money behind the mirrored levels',
   ),
   play: setting('PLAY', PATH, '').describe(
-    'a recording that the node plays: market time is that of the recording ([paper](../guides/paper-and-backtests.md#playing-a-recording)); needs `LEDGER=on`',
+    'a [recording](../guides/paper-and-backtests.md#playing-a-recording) that the node plays; needs `LEDGER=on`',
     {
       by: 'directory',
       unset: 'market time is that of the clock',
@@ -350,16 +346,16 @@ export const SETTINGS = {
     'speed of market time, 1 = as it was recorded; `max`: time stands until it is stepped',
   ),
   playFrom: setting('PLAY_FROM', whole(0, RECORDING_TIME_MAX), 0).describe(
-    'market time at which the play begins, in unix milliseconds; 0 = the beginning of the recording',
+    'market time of the begin, in unix milliseconds; 0 = that of the recording',
   ),
   playTo: setting('PLAY_TO', whole(0, RECORDING_TIME_MAX), 0).describe(
-    'market time at which it ends; 0 = the end of the recording',
+    'market time of the end; 0 = that of the recording',
   ),
   cluster: setting('CLUSTER', CLUSTER_ADDRESS, '').describe(
-    'the log that the nodes of a cluster share; needs `NODE_ID`, `ADVERTISE` and `CLUSTER_SECRET`; see [below](#a-cluster)',
+    'the log that the nodes of a [cluster](#a-cluster) share; needs `NODE_ID`, `ADVERTISE` and `CLUSTER_SECRET`',
   ),
   clusterCa: setting('CLUSTER_CA', PATH, '').describe(
-    'with `etcds://`: file with the certificate of the authority, in PEM; by default those of the system',
+    'with `etcds://`: certificate of the authority, in PEM; by default those of the system',
   ),
   clusterCert: setting('CLUSTER_CERT', PATH, '').describe('certificate of this node, in PEM'),
   clusterKey: setting('CLUSTER_KEY', PATH, '').describe('its private key, in PEM'),
@@ -376,10 +372,10 @@ export const SETTINGS = {
     'the secret before, while it changes node by node ([how](../guides/a-cluster.md#another-secret))',
   ),
   clusterPort: setting('CLUSTER_PORT', whole(0, 65_535), 0).describe(
-    'where other nodes call this one, at `HOST` here and the host of `ADVERTISE` there; 0 takes any that is free',
+    'port for other nodes, at `HOST` here and the host of `ADVERTISE` there; 0 = any free port',
   ),
   clusterSilenceMs: setting('CLUSTER_SILENCE_MS', whole(500, 60_000), 1_500).describe(
-    'silence of the leader after which another node leads; a leader without its log takes no orders after it',
+    'heartbeat timeout of the leader; a leader without its log takes no orders after it',
   ),
   clusterRole: setting('CLUSTER_ROLE', words(['member', 'replica']), 'member').describe(
     '`replica`: never leads',

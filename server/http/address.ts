@@ -1,20 +1,19 @@
 /**
- * Caller addresses as text: one spelling for each, who the caller is behind proxies, and who is on
- * an allow-list.
+ * Caller addresses as text: one spelling each, the caller behind proxies, and membership in an allow-list.
  *
  * Pure functions, on the I/O thread. Not here: sockets and headers (http.ts), the PROXY protocol.
  */
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
 
-/** An IPv6 address that stands for an IPv4 one, as `SocketAddress` spells it. */
+/** Prefix of IPv4 addresses mapped into IPv6, as `SocketAddress` spells them. */
 const MAPPED_PREFIX = '::ffff:';
 
-/** The mapped addresses are ::ffff:0:0/96. */
+/** Mapped addresses are ::ffff:0:0/96. */
 const MAPPED_PREFIX_BITS = 96;
 
 /**
- * The one spelling of an IP address: dotted IPv4, shortest lower-case IPv6 without zone, and IPv4
- * also where it came mapped into IPv6 (`::ffff:192.0.2.1`). '' for anything else.
+ * Normal form of an IP address: dotted IPv4, or shortest lower-case IPv6 without zone. A mapped address
+ * (`::ffff:192.0.2.1`) becomes IPv4. Anything else gives ''.
  */
 export function normaliseAddress(text: string): string {
   if (isIPv4(text)) return text;
@@ -27,13 +26,13 @@ export function normaliseAddress(text: string): string {
 }
 
 /**
- * The caller behind `trustedHops` proxies, normalised, or '' when it cannot be known.
+ * Returns the caller behind `trustedHops` proxies, normalised, or '' when it cannot be known.
  *
- * Each proxy appends the address that it was called from, so the last N entries were written by the
- * N trusted ones and the N-th from the right is the caller; what stands left of it is hearsay.
- * Without the header nobody forwarded the request, so the peer is the caller. With a header that is
- * too short or malformed at that place the caller is unknown, '': to fall back to the peer would
- * give a stranger the address, and so the rights, of the nearest proxy.
+ * Each proxy appends the address that it was called from. The last N entries come from the N trusted proxies,
+ * and the N-th from the right is the caller. Entries left of it are not verified.
+ *
+ * Without the header the request was not forwarded, so the peer is the caller. A header that is too short or
+ * malformed there gives ''. The peer would be wrong: a stranger would get the rights of the nearest proxy.
  *
  * @param peer address of the other end of the connection
  * @param forwardedFor all X-Forwarded-For lines joined by commas, '' when there is none
@@ -50,36 +49,35 @@ function withoutPort(entry: string): string {
   return match?.[1] ?? entry;
 }
 
-/** Whether only this machine reaches what listens there; of names, localhost alone is known to. */
+/** Returns true where only this machine can connect to `host`. Of names, only localhost is recognised. */
 export function isLoopback(host: string): boolean {
   const address = normaliseAddress(host);
   if (address === '') return host.toLowerCase() === 'localhost';
   return address === '::1' || (isIPv4(address) && address.startsWith('127.'));
 }
 
-/** Where this machine reaches what listens on a host. */
+/** Host name under which this machine connects to a listener on `host`. */
 export function hostToReach(host: string): string {
   if (host === '::') return '::1';
   return host === '0.0.0.0' ? '127.0.0.1' : host;
 }
 
 export interface Allowlist {
-  /** The entries as written; none means that everyone is allowed. */
+  /** The entries as written; an empty list allows every caller. */
   readonly entries: readonly string[];
-  /** @param address normalised; '' (unknown) is only allowed where everyone is */
+  /** @param address normalised; '' (unknown) is allowed only by an empty list */
   allows(address: string): boolean;
 }
 
 /**
- * Reads a comma-separated list of addresses and CIDR ranges, IPv4 and IPv6. An IPv6 range never
- * covers IPv4 callers, unless it is written in the mapped form (`::ffff:0:0/96`). `detail` names
- * the first entry that is neither.
+ * Reads a comma-separated list of IPv4 and IPv6 addresses and CIDR ranges. An IPv6 range does not cover IPv4
+ * callers, unless it has the mapped form (`::ffff:0:0/96`). `detail` names the first invalid entry.
  */
 export function parseAllowlist(
   text: string,
 ): { ok: true; value: Allowlist } | { ok: false; detail: string } {
   const entries = text.trim() === '' ? [] : text.split(',').map((entry) => entry.trim());
-  // One list each: a single BlockList would let ::/0 cover every IPv4 address.
+  // Two lists, because in a single BlockList ::/0 would cover every IPv4 address.
   const ranges = { 4: new BlockList(), 6: new BlockList() };
   for (const entry of entries) {
     const range = parseRange(entry);

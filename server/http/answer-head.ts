@@ -1,6 +1,6 @@
 /**
- * Status line and headers of answers, written with as few calls into the HTTP library as can be: each
- * costs as much as parsing a query.
+ * Status line and headers of answers, written with few calls into the HTTP library: each call costs as much
+ * as parsing a query.
  *
  * Thread: I/O.
  */
@@ -11,7 +11,7 @@ import type { HttpResponse } from './uws.ts';
 
 export type Headers = readonly (readonly [string, string])[];
 
-/** What the library says by itself. */
+/** Status that the library writes by default. */
 const OK = 200;
 
 const CONTENT_TYPE = 'application/json';
@@ -20,40 +20,40 @@ const STATUS_LINES: ReadonlyMap<number, string> = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
 
-/** Further lines that end in numbers, which differ from answer to answer and are written in place. */
+/** Header lines that end in numbers. Numbers differ between answers and are written in place. */
 export interface NumberedLines {
-  /** Each line with its break before it, blanks in the places of the number. */
+  /** Each line with its break before it; blanks reserve the digits of its number. */
   readonly text: string;
-  /** Where those places end, in bytes from the end of the text. */
+  /** End of each reserved range, in bytes from the end of the text. */
   readonly placesFromEnd: readonly number[];
 }
 
-/** Bytes made of a list of headers, and the last ones made of it and further lines. */
+/** Bytes of a header list, and the latest bytes made of it and further lines. */
 interface Joined {
   readonly bytes: Uint8Array;
-  /** Where the number of a batch ends in them; 0 = they have none. */
+  /** End offset of the batch sequence; 0 = none. */
   readonly sequenceEnd: number;
   lines: NumberedLines | undefined;
   longer: Uint8Array;
 }
 
-/** The digits of 2^53. */
+/** 16 digits hold every value up to 2^53. */
 const SEQUENCE_PLACE = `\r\n${SEQUENCE_HEADER}: ${' '.repeat(16)}`;
 
 /**
- * The headers that all answers of one kind have in common, and what was joined with them. Bytes cost
- * the library less than a text of any length does.
+ * Headers shared by all answers of one kind, and the byte strings joined from them. Bytes cost the library
+ * less than a text of any length.
  */
 export class CommonHead {
   private readonly headers: Headers;
   private readonly lines: string;
   private readonly plain: Joined;
-  /** By list: the lists of most answers are made once. */
+  /** Keyed by list: the lists of most answers are made once. */
   private readonly joined = new WeakMap<Headers, Joined>();
-  /** The place of the number of a batch, '' where there is none, and the number. */
+  /** Line reserved for the batch sequence, '' where there is none. */
   private readonly place: string;
   private sequence = 0;
-  /** The same with that place. */
+  /** This head with a reserved line for the batch sequence; made on first use. */
   private placed: CommonHead | undefined;
 
   constructor(headers: Headers, place = '') {
@@ -63,7 +63,7 @@ export class CommonHead {
     this.plain = this.join(CONTENT_TYPE, '');
   }
 
-  /** The same with the number of a batch; good until the next call. */
+  /** Returns this head with a batch sequence; valid until the next call. */
   withSequence(sequence: number): CommonHead {
     this.placed ??= new CommonHead(this.headers, SEQUENCE_PLACE);
     this.placed.sequence = sequence;
@@ -71,8 +71,8 @@ export class CommonHead {
   }
 
   /**
-   * The value of Content-Type with all other headers in the lines behind it. Answers are JSON unless the
-   * first header of the list says otherwise.
+   * Value of Content-Type with all other headers in the lines behind it. JSON is the default; a Content-Type
+   * at the start of the list replaces it.
    */
   with(headers: Headers): Uint8Array {
     const { bytes, sequenceEnd } = this.find(headers);
@@ -80,7 +80,7 @@ export class CommonHead {
     return bytes;
   }
 
-  /** The same and further lines with their number, a whole one; good until the next call. */
+  /** Adds further lines with an integer in their reserved ranges; the result is valid until the next call. */
   withNumber(headers: Headers, lines: NumberedLines, number: number): Uint8Array {
     const joined = this.find(headers);
     if (joined.lines !== lines) {
@@ -116,7 +116,7 @@ export class CommonHead {
 const ZERO = 0x30;
 const BLANK = 0x20;
 
-/** Right-aligned: blanks before a value are no part of it (RFC 9110 5.5). */
+/** Writes right-aligned: blanks before a value are no part of it (RFC 9110 5.5). */
 function writeNumber(bytes: Uint8Array, end: number, number: number): void {
   let at = end;
   let rest = number;
@@ -125,7 +125,7 @@ function writeNumber(bytes: Uint8Array, end: number, number: number): void {
     bytes[at] = ZERO + (rest % 10);
     rest = Math.floor(rest / 10);
   } while (rest > 0);
-  // What a longer number has left.
+  // Clears digits left by a longer number.
   for (at -= 1; bytes[at]! >= ZERO; at -= 1) bytes[at] = BLANK;
 }
 
@@ -141,7 +141,7 @@ function linesOf(headers: Headers): string {
 /**
  * Writes status line and headers; the socket has to be corked.
  *
- * @param value of Content-Type, as CommonHead makes it
+ * @param value Content-Type and further lines from CommonHead
  */
 export function writeHead(response: HttpResponse, status: number, value: Uint8Array): void {
   if (status !== OK) {

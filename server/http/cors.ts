@@ -1,26 +1,26 @@
 /**
- * Cross-origin requests: which web pages may read the answers, and how preflights are answered.
+ * Cross-origin requests: web pages that may read answers, and answers to preflights.
  *
- * Credentials travel in headers that a page sets itself, there are no cookies, so by default every
- * page may. Thread: I/O.
+ * Credentials are headers set by the page and there are no cookies, so by default every page may read.
+ * Thread: I/O.
  */
 import { CommonHead, type Headers } from './answer-head.ts';
 import { MIN_SEQUENCE_HEADER } from './sequence.ts';
 
-/** Origins whose pages may read answers; one `*` = all of them, none = no page may. */
+/** Origins whose pages may read answers; one `*` = all origins, empty = none. */
 export type CorsOrigins = readonly string[];
 
 export const ALL_ORIGINS: CorsOrigins = ['*'];
 
-/** What a page may always send, beside the headers of the routes. */
+/** Headers that a page may always send, beside those of the routes. */
 const HEADERS_ALLOWED = ['Content-Type', 'If-None-Match', MIN_SEQUENCE_HEADER];
 
-/** Browsers keep a preflight's answer for as long as they ever do: some hours. */
+/** A day. Browsers cap it at some hours. */
 const MAX_AGE_SECONDS = 86_400;
 
 /**
- * Reads CORS_ORIGINS: `*`, `none`, or a comma-separated list of origins as browsers send them,
- * such as `https://app.example`. `detail` names the first entry that is none.
+ * Reads CORS_ORIGINS: `*`, `none`, or a comma-separated list of origins as browsers send them, such as
+ * `https://app.example`. `detail` names the first invalid entry.
  */
 export function parseCorsOrigins(
   text: string,
@@ -34,25 +34,25 @@ export function parseCorsOrigins(
     : { ok: false, detail: `${JSON.stringify(wrong)} is no origin` };
 }
 
-/** As parseCorsOrigins reads it. */
+/** Text form of origins, the inverse of parseCorsOrigins. */
 export function corsOriginsText(origins: CorsOrigins): string {
   return origins.join(',') || 'none';
 }
 
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#,\s@*]+$/.test(text)) return false;
-  // Of a web address everything but the origin is refused: a path, the usual port, capitals.
+  // A web address must equal its origin: no path, default port or capital letters.
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
-/** The headers that all answers have, by who asks. */
+/** Headers common to all answers, chosen by the origin of the request. */
 export interface Heads {
-  /** Whether the answer depends on who asks: then heads are chosen by the header Origin. */
+  /** True where answers differ by origin; then heads are chosen by the header Origin. */
   readonly asksOrigin: boolean;
   headFor(origin: string): CommonHead;
 }
 
-/** Of a node that may be behind its cluster: while it is, answers say so. */
+/** Heads of a node that may lag behind its cluster; while it does, answers say so. */
 export class StaleHeads implements Heads {
   readonly asksOrigin: boolean;
   private readonly current: Heads;
@@ -74,7 +74,6 @@ export class StaleHeads implements Heads {
 export const STALE: Headers = [['X-Stale', 'true']];
 
 export class Cors implements Heads {
-  /** Whether the answer depends on who asks: then heads are chosen by the header Origin. */
   readonly asksOrigin: boolean;
   private readonly unknown: CommonHead;
   private readonly byOrigin = new Map<string, CommonHead>();
@@ -113,7 +112,7 @@ export class Cors implements Heads {
 /**
  * Headers of the answer to OPTIONS.
  *
- * @param methods that the path is served by
+ * @param methods methods of the path
  * @param headers lower-case names of the headers that its routes read
  */
 export function preflightHeaders(methods: readonly string[], headers: readonly string[]): Headers {
@@ -122,7 +121,7 @@ export function preflightHeaders(methods: readonly string[], headers: readonly s
   return [
     ['Allow', [...methods, 'OPTIONS'].join(', ')],
     ['Access-Control-Allow-Methods', methods.join(', ')],
-    // The asterisk is for what libraries add of their own; it does not cover every old browser.
+    // The asterisk covers headers added by client libraries; some old browsers ignore it.
     ['Access-Control-Allow-Headers', [...HEADERS_ALLOWED, ...own, '*'].join(', ')],
     ['Access-Control-Max-Age', String(MAX_AGE_SECONDS)],
   ];

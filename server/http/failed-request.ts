@@ -1,6 +1,5 @@
 /**
- * What is said of requests that failed: their ids, in the answer and in the log (other requests have none), and
- * what an error says.
+ * Ids of failed requests, named in the answer and in the log (other requests have none), and texts of errors.
  *
  * Thread: I/O.
  */
@@ -10,7 +9,7 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 
 const RUN_BYTES = 6;
 
-/** Of this process, so that ids of two runs differ. */
+/** Random prefix: ids of two runs differ. */
 const run = randomBytes(RUN_BYTES).toString('hex');
 let requests = 0;
 
@@ -19,7 +18,7 @@ export function nextRequestId(): string {
   return `${run}-${requests}`;
 }
 
-/** What an error says, fit for one line of a log. */
+/** Text of an error in one log line, at most 500 characters. */
 export function oneLine(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.replace(/\s+/g, ' ').slice(0, 500);

@@ -1,5 +1,5 @@
 /**
- * The header of an API key whose play money could not be paid in: the code of the refusal.
- * Rules: docs/protocol.md#balances
+ * Header of a new API key whose play money could not be paid in: the reject code. Rules:
+ * docs/protocol.md#balances
  */
 export const FAUCET_HEADER = 'X-Faucet';

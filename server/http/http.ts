@@ -1,12 +1,11 @@
 /**
- * The HTTP server: listens, finds the route, and ends in good order.
+ * The HTTP server: listens, routes requests and drains them at shutdown.
  *
- * Runs on the I/O thread. One request is an Exchange (uws-request-context.ts). Not here: what routes
- * mean, credentials, TLS; WebSockets are in sockets.ts.
+ * Thread: I/O. One request is an Exchange (uws-request-context.ts). Not here: meaning of routes, credentials,
+ * TLS; WebSockets are in sockets.ts.
  *
- * Known to its callers: a request that is pipelined behind one that is still waiting for
- * its answer closes the connection (the package does that); malformed HTTP is answered by the
- * package itself, not in JSON.
+ * Known limits of the package: a request pipelined behind one that waits for its answer closes the
+ * connection; malformed HTTP is answered by the package itself, not in JSON.
  */
 
 import { performance } from 'node:perf_hooks';
@@ -50,19 +49,21 @@ import { UwsRequestContext } from './uws-request-context.ts';
 export type { Handler, Method, RequestContext, Route } from './request-context.ts';
 
 export interface HttpServer {
-  /** The port that is listened on, also where PORT=0. */
+  /** The bound port, also where PORT=0. */
   readonly port: number;
-  /** To whoever joined a topic of a WebSocket route. */
+  /** Sends a frame to all members of a topic of a WebSocket route. */
   readonly publish: Publish;
-  /** Connections and requests that were too many. */
+  /** Counts of refused connections and requests. */
   facts(): HttpFacts;
-  /** Stops accepting, lets what is in flight finish for a while, closes every connection. */
+  /** Stops accepting, waits for requests in flight up to a bound, closes every connection. */
   close(): Promise<void>;
 }
 
 export interface HttpFacts {
   readonly connections: ConnectionFacts;
-  /** Requests that waited for a later turn, because their callers had had enough of theirs. */
+  /**
+   * Requests deferred to a later event-loop iteration, because their callers had used up their time slice.
+   */
   readonly putOff: number;
   /** Bytes of bodies that have not ended. */
   readonly bodyBytes: number;
@@ -72,61 +73,69 @@ export interface HttpOptions {
   readonly host: string;
   /** 0 = an ephemeral port. */
   readonly port: number;
-  /** Number of proxies whose X-Forwarded-For entries are believed. */
+  /** Names of the settings of both, for errors; `HOST, PORT` by default. */
+  readonly settings?: string;
+  /** Number of proxies whose X-Forwarded-For entries are trusted. */
   readonly trustProxy: number;
   readonly log: (line: string, fields?: LogFields) => void;
-  /** Cap on the bytes of all answers that slow readers have not taken yet. */
+  /** Cap on bytes of answers that slow readers have not taken yet, all together. */
   readonly bytesInFlightMax?: number;
-  /** Caps on the bytes of bodies on their way; those of a caller count where a limiter is. */
+  /** Caps on bytes of bodies being received; the cap per caller applies only with a limiter. */
   readonly bodyBytesMax?: BodyBytesMax;
-  /** Cap on the bytes that wait for the readers of all WebSockets together. */
+  /** Cap on bytes queued for the readers of all WebSockets together. */
   readonly socketBacklogMax?: number;
-  /** How many connections there may be; as many as there can be without it. */
+  /** Bounds of open connections; unbounded by default. */
   readonly connections?: ConnectionBounds;
-  /** WebSockets that one caller may have. */
+  /** Bound of WebSockets per caller. */
   readonly socketsPerCaller?: number;
-  /** Longest wait of close() for what is in flight. */
+  /** Longest wait of close() for requests in flight. */
   readonly drainMsMax?: number;
-  /** Longest wait for the rest of a body that was refused. */
+  /** Longest wait for the rest of a refused body. */
   readonly discardMsMax?: number;
-  /** Whose web pages may read answers; everybody's by default. */
+  /** Origins whose pages may read answers; all by default. */
   readonly corsOrigins?: CorsOrigins;
-  /** Counts the requests of the routes that have rate limits; nothing is limited without it. */
+  /** Further headers of all answers. */
+  readonly headers?: Headers;
+  /** Route of methods that no other route has, in place of preflights, 405 and 404. */
+  readonly otherMethods?: Route;
+  /** Requests of one event-loop iteration beyond the first seven; by default those of TimeSlice. */
+  readonly requestsPerIteration?: number;
+  /** Counter of requests to routes with rate limits; absent: nothing is limited. */
   readonly limiter?: RateLimiter;
   readonly rateHeaders?: RateHeaders;
-  /** Counts the answers of each route; nothing is counted without it. */
+  /** Counter of answers by route; absent: nothing is counted. */
   readonly counts?: RequestCounts;
-  /** The clock of the rate limits, unix milliseconds. */
+  /** Clock of the rate limits, unix milliseconds. */
   readonly now?: () => number;
-  /** The newest batch that is applied: answers to requests that write name it; none do without it. */
+  /** Newest applied batch sequence, named by answers to requests that write; absent: none is named. */
   readonly sequence?: () => number;
-  /** Whether what is read here may be old: answers then say so. Always current without it. */
+  /** Returns true where reads may be stale; answers then say so. Absent: always current. */
   readonly isStale?: () => boolean;
 }
 
-/** Ten of the largest answers, 10,000 trades of about 700 bytes, and some room. */
+/** Room for more than ten of the largest answers: 10,000 trades of about 700 bytes. */
 const BYTES_IN_FLIGHT_MAX = 128 * 1024 * 1024;
 
-/** 64 of the slowest readers that a stream bears with. */
+/** 64 of the slowest readers that a stream tolerates. */
 const SOCKET_BACKLOG_MAX = 256 * 1024 * 1024;
 
-/** Far above what an order takes: only who sends or reads slowly is cut off at the end. */
+/** Far above the time of an order: only slow senders and readers are cut off at the end. */
 const DRAIN_MS_MAX = 10_000;
 
 /**
- * Who has connected, or begun to send a body, has so long to end its request: the package looks every
- * four seconds, so 8 to 12. Single bytes do not prolong it, 16 KB a second of a body do.
+ * Time limit for ending a request after a connection or the start of its body. The package checks every four
+ * seconds, so 8 to 12 seconds. Single bytes do not extend it, 16 KB a second of a body do.
  */
 const REQUEST_SECONDS_MAX = 10;
 
-/** As long as the package promises to let an idle connection be: it looks at them every few seconds. */
+/** Upper bound of the package's idle check, which runs every few seconds. */
 const DISCARD_MS_MAX = 10_000;
 
 const CLOCK_MS = 5;
 
 /**
- * Listens and serves the routes. Rejects when the port is taken or the address is not of this
- * machine, and when the native package cannot be loaded.
+ * Listens and serves the routes. Rejects when the port is taken, the address is not local, or the native
+ * package cannot be loaded.
  */
 export async function listen(
   routes: readonly Route[],
@@ -150,16 +159,19 @@ export async function listen(
     else app.del(route.path, handler);
     paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
   }
-  // Handlers for any method come after those for one, whatever their order here.
-  for (const [path, served] of paths) {
-    const headers = preflightHeaders(
-      methodsOf(served),
-      served.flatMap((route) => route.headers),
-    );
-    app.options(path, server.always(204, '', headers));
-    app.any(path, server.always(405, METHOD_NOT_ALLOWED, headers.slice(0, 1)));
-  }
-  app.any('/*', server.always(404, NOT_FOUND, []));
+  // The package matches handlers for one method before those for any, whatever their order here.
+  const { otherMethods } = options;
+  if (otherMethods === undefined) {
+    for (const [path, served] of paths) {
+      const headers = preflightHeaders(
+        methodsOf(served),
+        served.flatMap((route) => route.headers),
+      );
+      app.options(path, server.always(204, '', headers));
+      app.any(path, server.always(405, METHOD_NOT_ALLOWED, headers.slice(0, 1)));
+    }
+    app.any('/*', server.always(404, NOT_FOUND, []));
+  } else app.any('/*', server.serve(otherMethods));
   app.filter((response, count) => server.count(response, Number(count)));
   app.setIdleTimeout(REQUEST_SECONDS_MAX);
 
@@ -168,7 +180,7 @@ export async function listen(
   });
   if (socket === false) {
     app.close();
-    throw await listenError(options.host, options.port, 'HOST, PORT');
+    throw await listenError(options.host, options.port, options.settings ?? 'HOST, PORT');
   }
   server.port = uws.us_socket_local_port(socket);
   return {
@@ -187,18 +199,23 @@ export async function listen(
   };
 }
 
-/** GET is served as HEAD too. */
-function headsOf({ corsOrigins = ALL_ORIGINS, isStale }: HttpOptions, exposed: string[]): Heads {
-  if (isStale === undefined) return new Cors(corsOrigins, exposed);
+/** Headers of all answers. */
+function headsOf(
+  { corsOrigins = ALL_ORIGINS, headers = [], isStale }: HttpOptions,
+  exposed: string[],
+): Heads {
+  if (isStale === undefined) return new Cors(corsOrigins, exposed, headers);
   const names = [...exposed, ...STALE.map(([name]) => name)];
-  return new StaleHeads(new Cors(corsOrigins, names), new Cors(corsOrigins, names, STALE), isStale);
+  const stale = new Cors(corsOrigins, names, [...headers, ...STALE]);
+  return new StaleHeads(new Cors(corsOrigins, names, headers), stale, isStale);
 }
 
+/** Methods of routes; GET is served as HEAD too. */
 function methodsOf(routes: readonly Route[]): string[] {
   return routes.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]));
 }
 
-/** Unix milliseconds, up to five behind: asking the system costs more than counting a request. */
+/** Unix milliseconds, up to five behind: a system call costs more than counting a request. */
 function coarseClock(): () => number {
   let known = 0;
   const forget = (): void => {
@@ -230,12 +247,12 @@ class RunningServer implements ServerState {
   readonly bodies: BodyBytes;
   readonly bodyBudget = new BodyBudget();
   private readonly counts: RequestCounts | undefined;
-  /** Known once it is listened on. */
+  /** 0 until the socket is bound. */
   port = 0;
   bytesInFlight = 0;
   closing = false;
   private readonly connections: ConnectionCounts;
-  /** A connection that does not count is being closed. */
+  /** True while a refused connection is being closed; its end is not counted. */
   private isRefusing = false;
   private readonly drainMsMax: number;
   private requests = 0;
@@ -250,7 +267,7 @@ class RunningServer implements ServerState {
     this.drainMsMax = options.drainMsMax ?? DRAIN_MS_MAX;
     this.discardMsMax = options.discardMsMax ?? DISCARD_MS_MAX;
     this.limiter = options.limiter;
-    this.turn = new TimeSlice(options.limiter !== undefined);
+    this.turn = new TimeSlice(options.limiter !== undefined, options.requestsPerIteration);
     const bodiesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
     const perCaller =
       options.limiter === undefined ? Number.POSITIVE_INFINITY : bodiesMax.perCaller;
@@ -285,7 +302,7 @@ class RunningServer implements ServerState {
     };
   }
 
-  /** A handler that answers everything the same way. */
+  /** Returns a handler with a constant answer. */
   always(status: number, body: string, headers: Headers): RequestHandler {
     const run = (context: RequestContext) => context.reply(status, body, headers);
     const route: Route = { method: 'GET', path: '/*', headers: [], bodyBytesMax: 0, run };
@@ -308,7 +325,7 @@ class RunningServer implements ServerState {
       this.peers.opened(peer);
       return;
     }
-    // The package tells of its end within the call.
+    // The package reports its end within the call.
     this.isRefusing = true;
     response.close();
     this.isRefusing = false;
@@ -352,7 +369,7 @@ class RunningServer implements ServerState {
       });
       clearTimeout(patience);
     }
-    // After the answers, so that the streams publish what they report.
+    // After the answers, so that the streams publish their effects.
     endSockets();
     // The last answer may still lie in the cork of the callback that wrote it.
     await setImmediate();

@@ -1,15 +1,16 @@
-/** Parameters that were sent and change nothing are named in a header, so that nobody takes an
- * answer for a filtered one. */
+/**
+ * Header that names query parameters without effect, so that no client takes an answer for a filtered one.
+ */
 import { decodeText, eachPair } from '../common/query.ts';
 import type { Headers } from './answer-head.ts';
 
 export const IGNORED_HEADER = 'X-Ignored-Parameters';
 
-/** Names that are safe in a header; others are counted among them as `?`. */
+/** Names that are safe in a header; others appear as `?`. */
 const PRINTABLE = /^[\w.[\]-]{1,64}$/;
 const NAMES_MAX = 32;
 
-/** Of a query string in which one name alone counts. */
+/** Header for a query string in which only one name has an effect. */
 export function ignoredExcept(known: string, query: string): Headers {
   const names: string[] = [];
   eachPair(query, (sent) => {
@@ -20,7 +21,7 @@ export function ignoredExcept(known: string, query: string): Headers {
   return ignoredHeaders(names);
 }
 
-/** No header at all where nothing was ignored. */
+/** Empty where nothing was ignored. */
 export function ignoredHeaders(names: readonly string[]): Headers {
   if (names.length === 0) return [];
   const shown = new Set(names.map((name) => (PRINTABLE.test(name) ? name : '?')));

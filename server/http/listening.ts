@@ -1,7 +1,7 @@
 /**
- * Why a port could not be opened: the HTTP library does not say, so the port is opened once more by node:net.
+ * Reason why a port could not be opened. The HTTP library has none, so node:net opens the port once more.
  *
- * Thread: the I/O thread, at start.
+ * Thread: I/O, at start.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -9,7 +9,7 @@ import { createServer } from 'node:net';
 /** Another process has the port or the directory. */
 export class InUse extends Error {}
 
-/** The error of the system for opening a port; undefined = it can be opened now. */
+/** System error code of opening a port; undefined = it can be opened now. */
 export async function portProblem(host: string, port: number): Promise<string | undefined> {
   const server = createServer();
   try {
@@ -22,11 +22,11 @@ export async function portProblem(host: string, port: number): Promise<string | 
   }
 }
 
-/** @param names of the settings */
+/** @param names names of the settings */
 export async function listenError(host: string, port: number, names: string): Promise<Error> {
   const problem = await portProblem(host, port);
   const what = `cannot listen on ${host}:${port} (${names})`;
-  // Where it can be opened now, whoever had it has just left.
+  // A port that can be opened now was released meanwhile.
   if (problem === undefined || problem === 'EADDRINUSE')
     return new InUse(`${what}: another process listens there`);
   return new Error(`${what}: not permitted, or the host is not of this machine (${problem})`);

@@ -1,4 +1,4 @@
-/** Bodies of what the HTTP server answers by itself, before or instead of a route. Data. */
+/** Bodies of answers that the HTTP server gives without a route. Data. */
 import { errorBody } from '../common/error-bodies.ts';
 
 export const NOT_FOUND = errorBody('NOT_FOUND');

@@ -1,7 +1,7 @@
 /**
- * The bytes of a request's body, collected as they arrive, up to a bound.
+ * Bytes of a request's body, collected as they arrive, up to a bound.
  *
- * Thread: I/O. Not here: the answer to a caller whose body is too large (uws-request-context.ts).
+ * Thread: I/O. Not here: the answer to a body that is too large (uws-request-context.ts).
  */
 import type { BodyRefusal, PendingBytes } from './limits/body-bytes.ts';
 
@@ -17,14 +17,14 @@ export class RequestBody {
   private bytes: Buffer = NO_BYTES;
   private received = 0;
 
-  /** @param declared bytes of the whole body, 0 when the caller did not say */
+  /** @param declared bytes of the whole body, 0 when unknown */
   constructor(bytesMax: number, declared: number, pending: PendingBytes) {
     this.bytesMax = bytesMax;
     this.declared = declared;
     this.pending = pending;
   }
 
-  /** Copies a chunk, which is emptied when its callback returns; tells why it is not received further. */
+  /** Copies a chunk, whose memory is detached when its callback returns; returns the status of a refusal. */
   add(chunk: ArrayBuffer, isLast: boolean): BodyRefusal | 413 | undefined {
     const start = this.received;
     const end = start + chunk.byteLength;
@@ -49,13 +49,13 @@ export class RequestBody {
     return undefined;
   }
 
-  /** All that has arrived; the body counts no more as one on its way. */
+  /** Returns all bytes and releases their count. */
   whole(): Buffer {
     this.pending.release();
     return this.received < this.bytes.length ? this.bytes.subarray(0, this.received) : this.bytes;
   }
 
-  /** Nothing more comes of it. */
+  /** Drops the body and releases its count. */
   drop(): void {
     this.bytes = NO_BYTES;
     this.pending.release();

@@ -1,10 +1,15 @@
-/** The caller of a request: the other end of its connection, or the address that a proxy forwards. Thread: I/O. */
+/**
+ * Caller of a request: the other end of its connection, or the address that a proxy forwards. Thread: I/O.
+ */
 import { clientAddress } from './address.ts';
 import { type Caller, callerOf, callerOfBytes } from './limits/callers.ts';
 import type { ServerState } from './server-state.ts';
 import type { HttpResponse } from './uws.ts';
 
-/** Address of the other end, as the library or the known peer spells it; looked up, as that costs. */
+/**
+ * Address of the other end, as the library or the known peer spells it; looked up on demand because of its
+ * cost.
+ */
 export function peerAddress({ peers }: ServerState, response: HttpResponse): string {
   if (peers.sole !== undefined) return peers.sole.address;
   return Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
@@ -13,7 +18,7 @@ export function peerAddress({ peers }: ServerState, response: HttpResponse): str
 /**
  * The caller that a request counts against.
  *
- * @param forwardedFor all its X-Forwarded-For lines, looked at behind proxies only
+ * @param forwardedFor all its X-Forwarded-For lines, read behind proxies only
  */
 export function callerOfRequest(
   server: ServerState,

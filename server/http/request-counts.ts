@@ -1,7 +1,7 @@
-/** How many requests of each route were answered with which status, and how long they took. Thread: I/O. */
+/** Counts of answers by route and status, and their durations. Thread: I/O. */
 import { Histogram } from '../common/histogram.ts';
 
-/** The statuses that routes answer with; anything else is counted behind them. */
+/** Statuses that routes answer with; all others share one count behind them. */
 const COUNTED_STATUSES = [
   200, 204, 304, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503,
 ] as const;
@@ -10,14 +10,14 @@ const STATUS_MAX = 600;
 const COLUMNS = new Uint8Array(STATUS_MAX).fill(COUNTED_STATUSES.length);
 for (const [column, status] of COUNTED_STATUSES.entries()) COLUMNS[status] = column;
 
-/** What is not under the path of a route. */
+/** Pattern of requests without a route. */
 const UNKNOWN = '/*';
 
 export class RouteCounts {
   readonly method: string;
-  /** The pattern, never the path of the request: that could be anything. */
+  /** The pattern, never the path of the request: paths are unbounded. */
   readonly path: string;
-  /** By COUNTED_STATUSES, and all others: microseconds from the request's head to its answer. */
+  /** Indexed by COUNTED_STATUSES, then all others: microseconds from the request's head to its answer. */
   private readonly durations: (Histogram | undefined)[];
 
   constructor(method: string, path: string) {
@@ -36,7 +36,7 @@ export class RouteCounts {
     histogram.addMs(ms);
   }
 
-  /** Those that occurred. */
+  /** Statuses with at least one answer. */
   byStatus(): { readonly status: string; readonly count: number; readonly histogram: Histogram }[] {
     return this.durations.flatMap((histogram, column) => {
       if (histogram === undefined) return [];
@@ -50,9 +50,9 @@ export class RouteCounts {
 export class RequestCounts {
   readonly rows: RouteCounts[] = [];
 
-  /** The row of a route, a new one where there is none. */
+  /** Row of a route, made on first use. */
   row(requested: string, pattern: string): RouteCounts {
-    // Requests of every method come there, also of those that a caller makes up.
+    // Requests of any method arrive there, also invented ones.
     const [method, path] = pattern === UNKNOWN ? ['(any)', '(other)'] : [requested, pattern];
     const known = this.rows.find((row) => row.method === method && row.path === path);
     if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 /**
- * What only a look at all header lines tells, getHeader of the package sees the first of each name; and the
- * values of some of them, which cost least when they are taken in the same walk.
+ * Facts that need a walk over all header lines, because getHeader of the package sees the first of each name,
+ * and values of some headers, which are cheapest in the same walk.
  *
- * A request whose length two readers could understand differently is refused: behind a proxy that shares
+ * A request whose length two readers could understand differently is refused. Behind a proxy that shares
  * connections, the rest of one caller's body would be read as another caller's request. The package itself
  * takes the first of several lengths, and any transfer coding for `chunked`.
  *
@@ -11,18 +11,18 @@
 import type { HttpRequest } from './uws.ts';
 
 interface RequestLines {
-  /** Of the wanted names: of each name the first line, '' when absent. */
+  /** First line of each wanted name, '' when absent. */
   readonly values: readonly string[];
-  /** All of X-Forwarded-For: a proxy may append a line of its own. */
+  /** All X-Forwarded-For lines: a proxy may append one of its own. */
   readonly forwardedFor: string;
   readonly isAmbiguous: boolean;
-  /** Of the body, as the caller says it; '' = it does not. */
+  /** Declared length of the body; '' = none. */
   readonly length: string;
 }
 
 export function readLines(request: HttpRequest, names: readonly string[]): RequestLines {
   const values = new Array<string>(names.length).fill('');
-  /** Bits of the names that were seen. */
+  /** Bits of the wanted names found so far. */
   let seen = 0;
   const forwarded: string[] = [];
   let length: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * Definition of a route: a row, from which router, documents, limits and client types are made, and the handler
+ * Definition of a route: a row, the source of router, documents, limits and client types, and the handler
  * beside it. Folders list theirs with `route` or `rawRoute`; server/routes collects the lists.
  *
  * Thread: any. Rows can be read without a running node: a handler is made when its service exists.
@@ -20,8 +20,8 @@ export type Api = 'catalog' | 'data' | 'trading';
  */
 export type Access = 'none' | 'level1' | 'level2' | 'level2-read';
 
-/** The largest body: none is read, a mebibyte, or the bytes of a batch of orders. */
-export type BodyBound = 'none' | 'mebibyte' | 'batch';
+/** Bound of the body: none is read, a mebibyte, or the bytes of a batch of orders. */
+type BodyBound = 'none' | 'mebibyte' | 'batch';
 
 /** Groups of the OpenAPI document (server/routes/groups.ts). */
 export type RouteGroup =
@@ -49,9 +49,9 @@ export interface RouteSettings {
 }
 
 export interface RouteRow {
-  /** One line for API.md and the OpenAPI document. */
+  /** One line for docs/reference/api.md and the OpenAPI document. */
   readonly does: string;
-  /** `does` is relative to the row before it that has no such mark. */
+  /** `does` is relative to the previous row without this mark. */
   readonly repeats?: true;
   readonly api: Api;
   readonly access: Access;
@@ -61,14 +61,14 @@ export interface RouteRow {
   readonly query: QuerySpec<unknown>;
   /** Undefined where no body is read. */
   readonly body: TSchema | undefined;
-  /** A body for the OpenAPI document. */
+  /** Body for the OpenAPI document. */
   readonly example?: unknown;
   readonly bodyBounds?: JsonBounds;
   /** Body of a 200. */
   readonly answer: TSchema;
   /** Body of a 503 that is an answer and no error. */
   readonly unavailable?: TSchema;
-  /** Content types of a 200, JSON by default. With several, the header Accept is read last. */
+  /** Content types of a 200, JSON by default. With several, the header Accept is the last in `headers`. */
   readonly media?: readonly string[];
   /** Answers carry an ETag; If-None-Match with it is answered 304. */
   readonly tagged?: true;
@@ -78,7 +78,7 @@ export interface RouteRow {
   readonly conflicts?: true;
   /** TRADES_ALLOWLIST applies, outside of the data API. */
   readonly listed?: true;
-  /** By default the group of its list. */
+  /** Absent: the group of its list. */
   readonly group?: RouteGroup;
   /** Members of the row that differ under these settings. */
   readonly configured?: (settings: RouteSettings) => Partial<RouteRow>;
@@ -89,8 +89,8 @@ export interface RouteRow {
 type Defaulted = 'api' | 'access' | 'bodyMax' | 'limits' | 'query' | 'body';
 
 /**
- * A row without its defaults: the trading API, no credentials, the rate limit of its API, no query, no body; where
- * there is a body, at most a mebibyte.
+ * Row without its defaults: the trading API, no credentials, the rate limit of its API, no query, no body. A
+ * body is at most a mebibyte by default.
  */
 export type RouteDefinition = Omit<RouteRow, Defaulted> & Partial<Pick<RouteRow, Defaulted>>;
 
@@ -105,7 +105,7 @@ type CallerOf<Definition> = Definition extends { readonly access: 'level1' }
     ? KeyOwner
     : undefined;
 
-/** A handler that reads request headers and parses its query itself. */
+/** Handler that reads request headers and parses its query itself. */
 export interface RawHandler {
   /** Lower-case names. */
   readonly headers: readonly string[];
@@ -116,7 +116,7 @@ export interface RawHandler {
 
 export type AnyHandler = Handler<never, never> | RawHandler;
 
-/** A row of either listener and its handler. */
+/** Row of either listener with its handler. */
 export interface Defined<Key extends string, Row, Service, Made> {
   readonly key: Key;
   readonly row: Row;
@@ -169,7 +169,7 @@ function rowOf(definition: RouteDefinition): RouteRow {
 
 type RouteList = readonly Defined<string, unknown, never, unknown>[];
 
-/** The service that all handlers of a list are made from. */
+/** Service that all handlers of a list are made from. */
 export type ServiceOf<Routes extends RouteList> = Routes[number]['handler'] extends (
   service: infer Service,
 ) => unknown
@@ -187,6 +187,23 @@ export function handlersOf<const Routes extends RouteList>(
 ): HandlersOf<Routes> {
   const handlers = routes.map(({ handler, key }) => [key, handler(service as never)] as const);
   return Object.fromEntries(handlers) as HandlersOf<Routes>;
+}
+
+type Lists = Readonly<Record<string, RouteList>>;
+
+/** Services of lists, by the names of the lists. */
+export type ServicesOf<Given extends Lists> = {
+  readonly [Name in keyof Given]: ServiceOf<Given[Name]>;
+};
+
+/** Returns the handlers of the lists that have a service, by the keys of their routes. */
+export function handlersOfLists<Given extends Lists, Name extends keyof Given>(
+  lists: Given,
+  services: Pick<ServicesOf<Given>, Name>,
+): HandlersOf<Given[Name]> {
+  const names = Object.keys(services) as Name[];
+  const made = names.map((name) => handlersOf(lists[name]!, services[name] as never));
+  return Object.assign({}, ...made) as HandlersOf<Given[Name]>;
 }
 
 /** True where requests may change something; in a cluster the leader decides them. */

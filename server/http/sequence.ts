@@ -1,12 +1,12 @@
 /**
- * The headers with which a client reads its own writes on any node: an answer names the batch that holds a write,
+ * Headers with which a client reads its own writes on any node: an answer names the batch that holds a write,
  * a request the batch that its answer has to show. Rules: docs/protocol.md#reading-an-own-write
  */
 type Headers = readonly (readonly [string, string])[];
 
-/** Of answers to requests that write. */
+/** Answer header of requests that write. */
 export const SEQUENCE_HEADER = 'X-Sequence';
-/** Of requests that read. */
+/** Request header of reads. */
 export const MIN_SEQUENCE_HEADER = 'X-Min-Sequence';
 
 export function sequenceHeaders(sequence: number): Headers {

@@ -1,4 +1,4 @@
-/** What the exchanges of a server share, and what its routes come to: types only. */
+/** State shared by the exchanges of a server, and its served routes: types only. */
 import type { LogFields } from '../common/logger.ts';
 import type { Heads } from './cors.ts';
 import type { BodyBudget } from './limits/body-budget.ts';
@@ -10,14 +10,13 @@ import type { TimeSlice } from './limits/time-slice.ts';
 import type { Route } from './request-context.ts';
 import type { RouteCounts } from './request-counts.ts';
 
-/** What the exchanges of one server share. */
 export interface ServerState {
   readonly trustProxy: number;
   readonly log: (line: string, fields?: LogFields) => void;
   readonly bytesInFlightMax: number;
-  /** Bytes of the answers that wait for their readers. */
+  /** Bytes of answers that slow readers have not taken yet. */
   bytesInFlight: number;
-  /** Answers say that the connection ends. */
+  /** True while draining: answers say that the connection ends. */
   readonly closing: boolean;
   readonly cors: Heads;
   readonly peers: ConnectedPeers;
@@ -27,22 +26,22 @@ export interface ServerState {
   /** Undefined where no request is limited. */
   readonly limiter: RateLimiter | undefined;
   readonly rateHeaders: RateHeaders;
-  /** Longest wait for the rest of a body that was refused. */
+  /** Longest wait for the rest of a refused body. */
   readonly discardMsMax: number;
-  /** Unix milliseconds; an old value may do for a few of them. */
+  /** Unix milliseconds; may lag by a few. */
   readonly now: () => number;
-  /** What answers to requests that write name as X-Sequence; undefined: nothing. */
+  /** Batch sequence for X-Sequence of requests that write; undefined: answers name none. */
   readonly sequence: (() => number) | undefined;
-  /** A request is over. */
+  /** Counts the end of a request. */
   settled(): void;
 }
 
-/** A route, and what follows from it once for all its requests. */
+/** Route with the values derived once for all its requests. */
 export interface ServedRoute {
   readonly route: Route;
   readonly parameterCount: number;
-  /** Answers as GET does, without the body. */
+  /** True where answers equal those of GET without the body. */
   readonly isHead: boolean;
-  /** By status (request-counts.ts); undefined where nobody wants to know. */
+  /** Counts by status (request-counts.ts); undefined when metrics are off. */
   readonly counts: RouteCounts | undefined;
 }

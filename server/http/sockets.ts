@@ -1,10 +1,8 @@
 /**
- * WebSockets on top of uWebSockets.js, whose rules are kept here: a socket is dead once its close
- * handler was called, a message is gone when its callback returns, and a frame that does not fit
- * under the bound of the package is dropped.
+ * WebSockets on top of uWebSockets.js, with its rules: a socket is dead once its close handler was called, a
+ * message is gone when its callback returns, and a frame beyond the bound of the package is dropped.
  *
- * Runs on the I/O thread. Not here: what messages mean, who may subscribe to what, how long a silent
- * or a slow peer is borne with.
+ * Thread: I/O. Not here: meaning of messages, rights to subscribe, tolerance of silent or slow peers.
  */
 import { Buffer } from 'node:buffer';
 import type { Caller } from './limits/callers.ts';
@@ -13,31 +11,31 @@ import type { UpgradeGate } from './limits/upgrade-gate.ts';
 import { NO_UPGRADE, SHUTTING_DOWN } from './refusals.ts';
 import type { HttpRequest, HttpResponse, UwsApp, us_socket_context_t, WebSocket } from './uws.ts';
 
-/** One connection; every call after its end does nothing. */
+/** One connection; calls after its end do nothing. */
 export interface Socket {
   /** Queues a text frame; the bytes are copied. */
   send(text: string | Uint8Array): void;
-  /** From now on gets what is published to `topic`, behind what was sent before. */
+  /** Subscribes to `topic`; its frames follow those already queued. */
   join(topic: string): void;
   leave(topic: string): void;
   /** Bytes that the peer has not taken yet; 0 after the end. */
   waiting(): number;
-  /** Sends a close frame behind what waits, for a while. The handler is called at once. */
+  /** Queues a close frame and waits for its delivery up to a bound. The handler is called at once. */
   end(code: number, reason: string): void;
-  /** The same at once, and nothing more that the peer has sent is read; who does not read is cut. */
+  /** Ends it at once and ignores further messages of the peer; a peer that does not read is cut. */
   refuse(code: number, reason: string): void;
-  /** Ends it at once, without a word. */
+  /** Cuts the connection without a close frame. */
   cut(): void;
 }
 
 export interface SocketHandler {
-  /** A text or binary message, as text, and the bytes of it. */
+  /** Text or binary message, as text, and its size in bytes. */
   message(text: string, bytes: number): void;
-  /** A protocol ping or pong of so many bytes arrived; pings are answered. */
+  /** Protocol ping or pong with its size in bytes; pings are answered. */
   alive(bytes: number): void;
-  /** Some of what waited was taken. */
+  /** Part of the queue was taken by the peer. */
   drained(): void;
-  /** The connection is over, whoever ended it. */
+  /** End of the connection, by either side. */
   closed(): void;
 }
 
@@ -45,31 +43,33 @@ export interface SocketRoute {
   readonly path: string;
   /** A longer message closes the connection. */
   readonly messageBytesMax: number;
-  /** More bytes than this never wait for one peer: the connection is cut. */
+  /** Bound of the queue of one peer; beyond it the connection is cut. */
   readonly waitingBytesMax: number;
-  /** A connection on which nothing moves for so long is cut. Above what the route itself bears with. */
+  /** A connection without traffic for this time is cut. Above the tolerance of the route itself. */
   readonly cutSeconds: number;
   /** Body of a 503, or undefined to take the connection. */
   readonly refusal: () => string | undefined;
   readonly open: (socket: Socket, caller: Caller) => SocketHandler;
 }
 
-/** Sends the same frame to everybody who joined a topic. */
+/** Sends one frame to all members of a topic. */
 export type Publish = (topic: string, text: Uint8Array) => void;
 
-/** Of the upgrade's headers, in the order in which the package wants them. */
+/** Headers of the upgrade, in the order of the package's arguments. */
 const HANDSHAKE = ['sec-websocket-key', 'sec-websocket-protocol', 'sec-websocket-extensions'];
 
-/** Of the package. */
+/** Limit of the package. */
 const CUT_SECONDS_MAX = 960;
 
-/** Who was ended and does not read what waits holds memory no longer than this. */
+/** Longest time that the queue of an ended peer holds memory. */
 const LINGER_MS = 30_000;
 
-/** Who leaves more than that unread when it is refused is cut: nobody would look after what waits for it. */
+/**
+ * Largest queue of a refused peer; beyond it the connection is cut, because nothing would watch that queue.
+ */
 const REFUSED_BYTES_MAX = 65_536;
 
-/** After its close frame, so many messages of a client are ignored; then the connection is cut. */
+/** Messages of a client ignored after its close frame; then the connection is cut. */
 const IGNORED_MAX = 64;
 
 const GOING_AWAY = 1001;
@@ -79,7 +79,7 @@ interface Holder {
   socket: UwsSocket | undefined;
 }
 
-/** Every WebSocket of a server. */
+/** All WebSockets of a server. */
 export class Sockets {
   private readonly open = new Set<UwsSocket>();
   private closing = false;
@@ -88,9 +88,9 @@ export class Sockets {
   private readonly backlog: SocketBacklog;
 
   /**
-   * @param gate refuses those of callers who have or want too many
+   * @param gate refuses upgrades of callers beyond their rate or bound
    * @param closed called at the end of each connection, once
-   * @param backlogMax bytes that may wait for the readers of all of them together
+   * @param backlogMax bytes queued for the readers of all of them together
    */
   constructor(
     gate: UpgradeGate,
@@ -103,7 +103,7 @@ export class Sockets {
     this.backlog = new SocketBacklog(backlogMax, this.open, log);
   }
 
-  /** After a frame was published to a topic, which nobody but all may have joined. */
+  /** Counts a frame published to a topic, at most for all members. */
   published(bytes: number): void {
     this.backlog.added(bytes, this.open.size);
   }
@@ -135,14 +135,14 @@ export class Sockets {
         socket.close();
       },
     });
-    // A plain GET that asks for no upgrade comes here.
+    // A plain GET without an upgrade arrives here.
     app.any(route.path, (response, request) => {
       if (this.gate.callerOf(response, request) === undefined) response.close();
       else refuse(response, '426 Upgrade Required', NO_UPGRADE);
     });
   }
 
-  /** Takes no more connections, and ends those that there are. */
+  /** Refuses new connections and ends the open ones. */
   close(): void {
     this.closing = true;
     for (const socket of [...this.open]) socket.end(GOING_AWAY, 'the node is stopping');
@@ -171,7 +171,7 @@ export class Sockets {
     }
     const [key, protocol, extensions] = HANDSHAKE.map((name) => request.getHeader(name));
     const holder: Holder = { caller, socket: undefined };
-    // Of several protocols one may be named in the answer; to a stream they are all the same.
+    // The answer may name one of several protocols; streams do not distinguish them.
     const first = protocol!.split(',')[0]!.trim();
     this.gate.entered(caller);
     response.upgrade(holder, key!, first, extensions!, context);
@@ -180,12 +180,12 @@ export class Sockets {
 
 class UwsSocket implements Socket, Waiting {
   handler: SocketHandler | undefined = undefined;
-  /** Undefined once it is over: the package throws at every call then. */
+  /** Undefined after the end: the package throws at every call then. */
   private ws: WebSocket<Holder> | undefined;
   private readonly backlog: SocketBacklog;
-  /** Is ended when what waits has been taken; nothing comes behind that. */
+  /** Set while the queue drains before the end; nothing is queued behind it. */
   private ending: Ending | undefined = undefined;
-  /** Messages that came after its end. */
+  /** Messages received after its end. */
   private ignored = 0;
 
   constructor(ws: WebSocket<Holder>, backlog: SocketBacklog) {
@@ -211,7 +211,7 @@ class UwsSocket implements Socket, Waiting {
     return this.ws?.getBufferedAmount() ?? 0;
   }
 
-  /** The package would discard at once what still waits, so its end() is called only when nothing does. */
+  /** The package would discard the queue, so its end() is called only when the queue is empty. */
   end(code: number, reason: string): void {
     const { ws } = this;
     if (ws === undefined || this.ending !== undefined) return;
@@ -222,7 +222,7 @@ class UwsSocket implements Socket, Waiting {
     for (const topic of ws.getTopics()) ws.unsubscribe(topic);
     const timer = setTimeout(() => this.cut(), LINGER_MS).unref();
     this.ending = { code, reason, timer };
-    // What waits only until the callback at hand returns is taken without a word.
+    // A queue that only lasts until the current callback returns is drained without an event.
     setImmediate(() => this.drained());
     this.reportClosed();
   }
@@ -234,7 +234,7 @@ class UwsSocket implements Socket, Waiting {
     else ws.end(code, reason);
   }
 
-  /** Who hears what the peer sends. */
+  /** Handler of messages; undefined after the end. */
   hearer(): SocketHandler | undefined {
     if (this.ending !== undefined) {
       this.ignored += 1;
@@ -275,7 +275,7 @@ function handlerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
   return ws.getUserData().socket?.hearer();
 }
 
-/** The package empties the bytes when its callback returns; a text is a copy. */
+/** Copies the bytes, which the package detaches when its callback returns. */
 function textOf(message: ArrayBuffer): string {
   return Buffer.from(message).toString('utf8');
 }

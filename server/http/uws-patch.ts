@@ -1,12 +1,12 @@
 /**
- * Makes the Linux files of uWebSockets.js 20.57.0 load on glibc 2.36 and 2.37 (Debian 12).
+ * Patch that makes the Linux files of uWebSockets.js 20.57.0 load on glibc 2.36 and 2.37 (Debian 12).
  *
- * They ask for glibc 2.38 only because the compiler that built them renames strtol, strtoul and
- * sscanf to their C23 forms, which differ in reading binary literals (`0b1`) alone. A copy that
- * asks for the plain names, at the version every glibc of that processor has, does the same work.
+ * They require glibc 2.38 only because their compiler renames strtol, strtoul and sscanf to their C23 forms.
+ * Those differ only in reading binary literals (`0b1`). A copy that requires the plain names, at the version
+ * every glibc of that processor has, does the same work.
  *
- * Pure functions: bytes in, bytes out. Loading is uws.ts. Not a general ELF tool: every file is
- * pinned by the SHA-256 of its source and of its result, and anything else is refused.
+ * Pure functions: bytes in, bytes out. Loading is uws.ts. Not a general ELF tool: every file is pinned by the
+ * SHA-256 of its source and of its result, and anything else is refused.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -82,8 +82,8 @@ type Patched =
   | { readonly ok: false; readonly detail: string };
 
 /**
- * The patched copy of a published file, checked before and after. `detail` names the file and what
- * is wrong with it when it is not one of the pinned files.
+ * Patched copy of a published file, checked before and after. For a file that is not pinned, `detail` names
+ * it and the difference.
  */
 export function patchedBinary(name: string, source: Uint8Array): Patched {
   const pin = PINS.get(name);
@@ -102,7 +102,7 @@ export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** A copy of an ELF file that asks for the old names instead of the C23 ones. */
+/** Copy of an ELF file that requires the old names instead of the C23 ones. */
 function retarget(source: Uint8Array): Buffer {
   const file = Buffer.from(source);
   assert(file.toString('latin1', 0, 4) === '\x7fELF', 'an ELF file');
@@ -126,7 +126,7 @@ interface Section {
   readonly type: number;
   readonly offset: number;
   readonly size: number;
-  /** Index of the section that holds this one's names. */
+  /** Index of the section with the names of this one. */
   readonly link: number;
 }
 
@@ -145,7 +145,7 @@ function sections(file: Buffer): Section[] {
   });
 }
 
-/** Where a whole string starts inside a string table, or undefined. */
+/** Offset of a whole string inside a string table, or undefined. */
 function stringOffset(file: Buffer, table: Section, text: string): number | undefined {
   const strings = file.subarray(table.offset, table.offset + table.size);
   const at = strings.indexOf(`\0${text}\0`, 0, 'latin1');
@@ -153,8 +153,8 @@ function stringOffset(file: Buffer, table: Section, text: string): number | unde
 }
 
 /**
- * Walks the version-needs section (a list of libraries, each with a list of versions) and points
- * the one entry of the new version at the old one. The loader compares hash and name.
+ * Walks the version-needs section (a list of libraries, each with a list of versions) and points the entry of
+ * the new version at the old one. The loader compares hash and name.
  */
 function replaceVersion(file: Buffer, needs: Section, strings: Section, baseVersion: string): void {
   const newName = stringOffset(file, strings, NEW_VERSION);

@@ -1,9 +1,9 @@
 /**
- * One HTTP request being answered, on top of uWebSockets.js, whose rules are kept here.
+ * One HTTP request being answered, on top of uWebSockets.js, with its rules.
  *
- * Runs on the I/O thread. A request object of the package dies when its handler returns, a body
- * chunk with its callback, and a response with its answer or its abort; a request stays valid for
- * as long as anyone holds it. Not here: routing and listening (http.ts), what routes mean.
+ * Thread: I/O. A request object of the package dies when its handler returns, a body chunk with its callback,
+ * a response with its answer or abort. A request context stays valid as long as it is referenced. Not here:
+ * routing and listening (http.ts), meaning of routes.
  */
 import assert from 'node:assert/strict';
 import { INTERNAL_ERROR } from '../common/error-bodies.ts';
@@ -31,17 +31,18 @@ import { hasSequence, MIN_SEQUENCE_HEADER } from './sequence.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-/** Answers above this wait for their turn under the cap; those below are bounded by connections. */
+/**
+ * Answers above this size wait for room under the cap; smaller ones are bounded by the number of connections.
+ */
 const LARGE_BYTES = 64 * 1024;
 
-/** Bodies up to here are read whoever sends them: a batch of some fifteen orders. */
+/** Bodies up to this size are read from any caller: a batch of some fifteen orders. */
 const LONG_BYTES = 16 * 1024;
 
-/** Who goes on after so many answers of 429 in a row loses its connection with the next one. */
+/** Consecutive 429 answers after which the connection ends. */
 const REFUSED_MAX = 100;
 
 const FAILED = 500;
-/** The statuses whose answers have no body. */
 const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
@@ -62,45 +63,47 @@ export class UwsRequestContext implements RequestContext {
   private readonly server: ServerState;
   private readonly route: Route;
   private readonly counts: RouteCounts | undefined;
-  /** When it came, on a clock that nobody sets; 0 where nobody wants to know. */
+  /** Arrival on a monotonic clock; 0 when metrics are off. */
   private readonly since: number;
   private readonly response: HttpResponse;
   private readonly forwardedFor: string = '';
-  /** Where its body ends is not sure; looked at behind proxies, and where credentials are needed. */
+  /**
+   * True where the end of the body is ambiguous; checked behind proxies, and where credentials are needed.
+   */
   private readonly isAmbiguous: boolean = false;
-  /** Length of its body as the caller says it, '' = it does not; undefined = lines were not looked at. */
+  /** Declared length of the body, '' = none; undefined = header lines were not read. */
   private readonly declared: string | undefined = undefined;
-  /** Until the package's handler returns. */
+  /** Undefined after the package's handler returned. */
   private request: HttpRequest | undefined;
   private plan: RatePlan | undefined = undefined;
   private who: Caller | undefined = undefined;
-  /** Is run in a later turn, when its body is there. */
+  /** True for a request that runs in a later iteration, when its body has arrived. */
   private isPutOff = false;
-  /** The connection ends with the answer. */
+  /** True where the connection ends with the answer. */
   private isLast = false;
   private url: string | undefined = undefined;
   private caller: string | undefined = undefined;
   private bytes: Buffer = NO_BODY;
-  /** A body that has not ended. */
+  /** Unfinished body. */
   private arriving: RequestBody | undefined = undefined;
-  /** A body that came at once, until its callback returns. */
+  /** Body that arrived in one chunk, until its callback returns. */
   private chunk: ArrayBuffer | undefined = undefined;
-  /** What the answer tells of the rate limits; undefined where nothing was counted. */
+  /** Rate-limit lines of the answer; undefined where nothing was counted. */
   private limitLines: NumberedLines | undefined = undefined;
   private remaining = 0;
   private readonly head: CommonHead;
   private readonly isHead: boolean;
-  /** Bytes of the answer that wait for a slow reader. */
+  /** Bytes of the answer not taken by a slow reader yet. */
   private waitingBytes = 0;
-  /** Inside a callback of the package, which has corked the socket already. */
+  /** True inside a callback of the package, which has corked the socket. */
   private corked = true;
-  /** What the log says of a 500. */
+  /** Log text of a 500. */
   private failed = 'was answered 500';
-  /** reply() was called, or an error took its place. */
+  /** True after reply(), or an error in its place. */
   private answered = false;
-  /** The bytes of the answer are another's as soon as they have been offered. */
+  /** True where the bytes of the answer may change after this call. */
   private transient = false;
-  /** The whole answer is on its way, or the caller is gone: the response is dead. */
+  /** True when the whole answer was sent or the caller has disconnected: the response is dead. */
   private over = false;
 
   constructor(
@@ -138,7 +141,7 @@ export class UwsRequestContext implements RequestContext {
     return this.caller;
   }
 
-  /** Asked for on first use only: most routes know their path. */
+  /** Read on first use only: most routes know their path. */
   get path(): string {
     this.url ??= this.request?.getUrl() ?? '';
     return this.url;
@@ -159,25 +162,22 @@ export class UwsRequestContext implements RequestContext {
   }
 
   /**
-   * Runs the route, at once or when the body is there.
+   * Runs the route, at once or when the body has arrived.
    *
-   * @param plan the rate limits that it has to fit, undefined where nothing is counted
+   * @param plan rate limits that the request has to fit, undefined where nothing is counted
    */
   start(request: HttpRequest, plan: RatePlan | undefined): void {
     this.plan = plan;
     if (!this.server.turn.takes(this)) this.putOff(request);
     else if (this.isAmbiguous) this.refuseLength();
     else if (this.server.closing) this.reply(503, SHUTTING_DOWN);
-    else if (this.isAdmitted()) {
-      if (this.route.bodyBytesMax === 0) this.run();
-      else this.startBody(request);
-    }
+    else if (this.isAdmitted()) this.begin(request);
     this.request = undefined;
-    // Whoever returns without an answer and without this ends the process.
+    // A response without answer and without this handler would end the process.
     if (!this.over) this.response.onAborted(() => this.abort());
   }
 
-  /** Leaves the request for a later turn; what would end the connection ends it at once. */
+  /** Defers the request; a pending end of its connection is executed at once. */
   private putOff(request: HttpRequest): void {
     if (this.isAmbiguous || this.server.closing) {
       this.abort();
@@ -186,6 +186,11 @@ export class UwsRequestContext implements RequestContext {
     }
     this.isPutOff = true;
     this.url = request.getUrl();
+    this.begin(request);
+  }
+
+  private begin(request: HttpRequest): void {
+    if (this.route.admits?.(this) === false) return;
     if (this.route.bodyBytesMax === 0) this.run();
     else this.startBody(request);
   }
@@ -196,7 +201,7 @@ export class UwsRequestContext implements RequestContext {
     this.response.cork(() => void (this.isAdmitted() && this.run()));
   }
 
-  /** Nothing more is read of this connection. */
+  /** Refuses an ambiguous length; nothing more is read of this connection. */
   private refuseLength(): void {
     this.answered = true;
     this.writeHead(400, CONNECTION_CLOSE);
@@ -204,7 +209,7 @@ export class UwsRequestContext implements RequestContext {
     this.finish();
   }
 
-  /** Counts the request; refuses it at once if there are too many: the package skips its body. */
+  /** Counts the request; refuses it at once beyond a limit: the package skips its body. */
   private isAdmitted(): boolean {
     const { plan, server } = this;
     const { limiter, rateHeaders } = server;
@@ -214,7 +219,7 @@ export class UwsRequestContext implements RequestContext {
     this.limitLines = rateHeaders.linesOf(decision);
     this.remaining = decision.remaining;
     if (decision.allowed) return true;
-    // A proxy's connection is shared by callers who have done nothing.
+    // A connection of a proxy is shared by other callers.
     this.isLast = decision.refusedInRow > REFUSED_MAX && server.trustProxy === 0;
     if (this.isLast) server.turn.spend(this.counted());
     this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(decision));
@@ -229,7 +234,7 @@ export class UwsRequestContext implements RequestContext {
     return rateHeaders.retryAfter(decision, now());
   }
 
-  /** Whom the rate limits count the request against. */
+  /** Caller that the rate limits count the request against. */
   counted(): Caller {
     this.who ??= callerOfRequest(this.server, this.response, this.forwardedFor);
     return this.who;
@@ -238,7 +243,7 @@ export class UwsRequestContext implements RequestContext {
   private startBody(request: HttpRequest): void {
     const { server } = this;
     const { bodyBytesMax, path } = this.route;
-    // The path of a route without parameters is matched byte for byte.
+    // The path of a route without parameters equals its pattern byte for byte.
     this.url = this.parameters.length === 0 ? path : request.getUrl();
     const declared = Number(this.declared ?? request.getHeader('content-length')); // '' is 0
     if (declared > bodyBytesMax) {
@@ -274,7 +279,9 @@ export class UwsRequestContext implements RequestContext {
     });
   }
 
-  /** Most bodies come in one chunk: it is copied when the handler asks for a copy, or goes on later. */
+  /**
+   * Runs with a body of one chunk, the usual case: it is copied when the handler asks for a copy or awaits.
+   */
   private runWith(chunk: ArrayBuffer): void {
     this.chunk = chunk;
     this.run();
@@ -294,7 +301,7 @@ export class UwsRequestContext implements RequestContext {
     const { response, server } = this;
     this.answered = true;
     this.writeHead(413, CONNECTION_CLOSE);
-    response.write(PAYLOAD_TOO_LARGE);
+    response.write(this.route.tooLarge ?? PAYLOAD_TOO_LARGE);
     const discard = discardRest(response, () => this.over, server.discardMsMax);
     return (bytes, isLast) => {
       if (discard(bytes, isLast)) this.finish();
@@ -341,7 +348,7 @@ export class UwsRequestContext implements RequestContext {
     this.server.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
   }
 
-  /** Logs a failure; the answer has the name under which it is logged. */
+  /** Logs a failure; the answer carries the id of the log line. */
   private named(headers: Headers): Headers {
     const { method, path } = this.route;
     const request_id = nextRequestId();
@@ -350,7 +357,7 @@ export class UwsRequestContext implements RequestContext {
   }
 
   replyTransient(status: number, body: Uint8Array, headers: Headers = NO_HEADERS): void {
-    // Out of a callback of the package the bytes are sent within this call too: cork() is.
+    // Outside a callback of the package the bytes are still sent within this call, through cork().
     this.transient = true;
     this.reply(status, body, headers);
   }
@@ -399,17 +406,17 @@ export class UwsRequestContext implements RequestContext {
     if (this.server.closing || this.isLast) this.response.writeHeader('Connection', 'close');
   }
 
-  /** The common head; where the request may have written, with the batch that holds that. */
+  /** Common head; for a request that may have written, with its batch sequence. */
   private headWith(headers: Headers): CommonHead {
     const { head, route, server } = this;
-    // Where another node has decided, its answer names the batch.
+    // An answer decided by another node names the batch already.
     if (route.writes !== true || server.sequence === undefined || hasSequence(headers)) return head;
     return head.withSequence(server.sequence());
   }
 
   /**
-   * Hands over what the socket takes now and the rest when it takes more, so that nothing piles up
-   * in the package, however small the answers and slow the reader.
+   * Writes as much as the socket takes, and the rest on drain, so that nothing piles up in the package,
+   * however small the answers and slow the reader.
    */
   private write(status: number, body: string | Uint8Array, headers: Headers): void {
     const { server, response } = this;

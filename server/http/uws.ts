@@ -1,9 +1,9 @@
 /**
  * Single entry point to the package uWebSockets.js: loads its native file, on every glibc from 2.36 on.
  *
- * Runs on the I/O thread, once, at start. The plain package comes first. Only where the loader says
- * that glibc 2.38 is missing does a patched copy (uws-patch.ts) from a cache directory take its
- * place. Not here: routes, requests, sockets; that is http.ts, the only user of this file.
+ * Thread: I/O, once, at start. The plain package comes first. Only where the loader misses glibc 2.38, a
+ * patched copy (uws-patch.ts) from a cache directory takes its place. Not here: routes, requests, sockets;
+ * those are in http.ts.
  */
 
 import type { ListenOptions, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
@@ -22,7 +22,7 @@ export type {
   WebSocket,
 } from 'uWebSockets.js';
 
-/** `listen` with host and options together, and a time-out, which 20.57.0 has but does not declare. */
+/** `listen` with host and options together, and a time-out that 20.57.0 has but does not declare. */
 export interface UwsApp extends Omit<TemplatedApp, 'listen'> {
   listen(
     host: string,
@@ -30,16 +30,16 @@ export interface UwsApp extends Omit<TemplatedApp, 'listen'> {
     options: ListenOptions,
     done: (socket: us_listen_socket | false) => void,
   ): unknown;
-  /** Of connections without a request yet, and of bodies; those that were answered have another. */
+  /** Time-out of connections without a request yet, and of bodies; answered connections have another. */
   setIdleTimeout(seconds: number): unknown;
 }
 
-/** What the node uses of the package. */
+/** Parts of the package used by the node. */
 interface Uws {
   App(): UwsApp;
   us_listen_socket_close(socket: us_listen_socket): void;
   us_socket_local_port(socket: us_listen_socket): number;
-  /** Without it a second process on the same port would quietly share its connections. */
+  /** Without it a second process could share the port silently. */
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: ListenOptions;
 }
 
@@ -48,8 +48,8 @@ const require = createRequire(import.meta.url);
 const CACHE_FOLDER = 'prediction-market-node';
 
 /**
- * Bytes of all headers of one request. The native default, 4096, is too near to what a proxy adds
- * to the five credential headers, and its refusal is not JSON.
+ * Bytes of all headers of one request. The native default, 4096, is too near to the five credential headers
+ * plus additions of a proxy, and its refusal is not JSON.
  */
 const HEADER_BYTES_MAX = '16384';
 
@@ -57,18 +57,18 @@ const ADVICE =
   'Run "npm ci" to restore the published files, or use Node 24, 22 or 20 on Linux with glibc 2.38 ' +
   'or newer (Debian 13, Ubuntu 24.04).';
 
-/** Loaded once: a second load would free its event loop twice, and crash, when the process ends. */
+/** Loaded once: a second load would free its event loop twice, and crash at the end of the process. */
 let loaded: Uws | undefined;
 
-/** The package, loaded on first use. Throws an Error that tells what to do when nothing fits. */
+/** Returns the package, loaded on first use. Throws an Error with instructions when no file fits. */
 export function loadUws(): Uws {
   loaded ??= load();
   return loaded;
 }
 
-/** By `require`: Node 20 reports a failed `import` of this package again, where nobody can catch. */
+/** Loads by `require`: Node 20 reports a failed `import` of this package again, outside of any catch. */
 function load(): Uws {
-  // The native file reads this once, while it is loaded.
+  // The native file reads this variable while it is loaded.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ||= HEADER_BYTES_MAX;
   try {
     return require('uWebSockets.js') as Uws;
@@ -88,7 +88,7 @@ function load(): Uws {
   }
 }
 
-/** Loads the patched copy: from the user's cache or, where that is impossible, a fresh folder. */
+/** Loads the patched copy from the user's cache or, where that is impossible, a fresh folder. */
 function loadPatched(): Uws {
   const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   const failures = new Set<string>();
@@ -99,20 +99,20 @@ function loadPatched(): Uws {
   }
   let folder: string | undefined;
   try {
-    // A new folder that only this user may enter: nobody can put a file of theirs there.
+    // A new folder that only this user may enter: nobody else can place a file there.
     folder = mkdtempSync(join(tmpdir(), `${CACHE_FOLDER}-`));
     return open(writtenCopy(folder, name));
   } catch (error) {
     failures.add(messageOf(error));
   } finally {
-    // A loaded file stays mapped without its name.
+    // A loaded file stays mapped after its name is removed.
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
   const reasons = [...failures].join('; ');
   throw new Error(`cannot load a patched copy of uWebSockets.js: ${reasons}. ${ADVICE}`);
 }
 
-/** Path of the copy in the user's cache, made anew unless its bytes are the pinned ones. */
+/** Path of the copy in the user's cache, made again unless its bytes are the pinned ones. */
 function cachedCopy(name: string): string {
   const setting = process.env.XDG_CACHE_HOME;
   const root = setting && isAbsolute(setting) ? setting : join(homedir(), '.cache');
@@ -138,7 +138,7 @@ function holds(path: string, hash: string | undefined): boolean {
   }
 }
 
-/** Writes the patched copy under a name of its own first: a reader never sees half of it. */
+/** Writes the patched copy under a temporary name first: a reader never sees half of it. */
 function writtenCopy(folder: string, name: string): string {
   const published = dirname(require.resolve('uWebSockets.js'));
   const patched = patchedBinary(name, readFileSync(join(published, name)));
@@ -154,7 +154,7 @@ function writtenCopy(folder: string, name: string): string {
   return path;
 }
 
-/** Binds every symbol at once: what a patched file lacks shows here and not in the first call. */
+/** Binds every symbol at once: a symbol missing in a patched file fails here and not in the first call. */
 function open(path: string): Uws {
   const holder: { exports: unknown } = { exports: {} };
   process.dlopen(holder, path, constants.dlopen.RTLD_NOW);

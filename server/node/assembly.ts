@@ -75,7 +75,12 @@ async function openWriter(
 ): Promise<Writer> {
   const { config, log, signal } = start.options;
   const writer = await openWriter({
-    ...{ start, stores, tables, sound, clock, authority },
+    start,
+    stores,
+    tables,
+    sound,
+    clock,
+    authority,
     separators: separatorsOf(domainsOf(config)),
     banned: control.bans.shared.memory,
     onCommitted: (batch) => committed.notify(batch),
@@ -112,10 +117,10 @@ function progressOf(
 async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
   const { config } = start.options;
   const { authority, catalog, clock, control, heartbeats, tables, unwritable, writer } = parts;
-  const { ledger, sequencer, seqlock } = writer;
+  const { ledger, sequencer, sequenceLock } = writer;
   const counts = config.adminPort === 0 ? undefined : new RequestCounts();
   const rates = config.rateLimits ? new RateControl(config.rateLimitsOverrides, config) : undefined;
-  const orders = sequencer && new WalletOrders({ tables, seqlock, sequencer });
+  const orders = sequencer && new WalletOrders({ tables, sequenceLock, sequencer });
   writer.pauseVenue(control.pause?.reason);
   // The node may have ended in the middle of a ban.
   await authority.whenLeading(async () => {
@@ -129,7 +134,7 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
   const play =
     parts.play && (await (await import('./play.ts')).beginPlay(start, parts, parts.play));
   const contradictions = (): ContradictionFacts => ({
-    catalog: contradictionsOf(catalog.contradictions),
+    catalog: contradictionsOf(catalog.current.contradictions),
     sync: parts.sync?.contradictions() ?? NO_CONTRADICTIONS,
     mirror: (mirror ?? play)?.contradictions() ?? NO_CONTRADICTIONS,
   });

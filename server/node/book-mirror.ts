@@ -9,7 +9,8 @@ import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { sourceLevels } from '../../engine/reads.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
 import { OperationRefused } from '../admin/operation-row.ts';
-import { resolutionOperations } from '../admin/resolution-operations.ts';
+import { RESOLUTION_OPERATIONS } from '../admin/resolution-operations.ts';
+import { handlersOf } from '../http/route.ts';
 import { outcomeNames } from '../market-data/registered.ts';
 import { BookMirror } from '../paper/book-mirror.ts';
 import { NodeBroker } from '../paper/node-broker.ts';
@@ -52,7 +53,9 @@ export async function openMirror(start: Start, parts: NodeParts): Promise<BookMi
   await broker.fund(ledger, config.mirrorFunds, Date.now());
   const resolve = resolving(parts, ledger);
   const settlements = new Settlements({
-    ...{ api, log, resolve },
+    api,
+    log,
+    resolve,
     aligned: (market) => broker.aligned(market),
     isSettled: (condition) => broker.isSettled(condition),
     isProposed: (condition) => broker.isProposed(condition),
@@ -62,7 +65,12 @@ export async function openMirror(start: Start, parts: NodeParts): Promise<BookMi
     },
   });
   const mirror = new BookMirror({
-    ...{ api, choice: mirrorMarkets, log, rate: mirrorRate, url: mirrorUrl, node: broker },
+    api,
+    choice: mirrorMarkets,
+    log,
+    rate: mirrorRate,
+    url: mirrorUrl,
+    node: broker,
     traded: broker.traded(),
     streamUrl: config.mirrorStreamUrl || streamOf(mirrorUrl),
     settle: (conditions) => settlements.settle(conditions),
@@ -83,7 +91,11 @@ export function brokerOf(
   const { config, log } = start.options;
   const { infos, sync, tables, writer } = parts;
   return new NodeBroker({
-    ...{ tables, inferred, name, log, signal },
+    tables,
+    inferred,
+    name,
+    log,
+    signal,
     namesOf: (market) => outcomeNames(tables, market, infos.find(market)),
     impact: config.mirrorImpact,
     queue: config.mirrorQueue,
@@ -101,7 +113,10 @@ export function resolving(
   parts: Pick<NodeParts, 'catalog' | 'clock' | 'edits' | 'infos' | 'repairs' | 'tables' | 'writer'>,
   ledger: LedgerCommands,
 ) {
-  const operations = resolutionOperations({ ...marketParts(parts, ledger), needsConfirm: false });
+  const operations = handlersOf(RESOLUTION_OPERATIONS, {
+    ...marketParts(parts, ledger),
+    needsConfirm: false,
+  });
   return async (
     { condition, tokens }: SourceMarket,
     payout: Payout,

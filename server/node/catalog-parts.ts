@@ -66,7 +66,6 @@ export async function openCatalogParts(
   });
   const catalog = await start.wait('the catalog to load', opening, OPEN_MS_MAX);
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
-  if (!isLeading) await authority.whenLeading(() => catalog.register());
   signal?.throwIfAborted();
   const served = () => catalog.current.number;
   const edits = new MarketEdits({ dataDir, durability, memory: tables.memory, served });
@@ -83,19 +82,23 @@ export async function openCatalogParts(
   switched.add(repair);
   const passOn = decided.open(repairs);
   if (leads() && unwritable === undefined) {
-    repair(catalog);
+    repair(catalog.current);
     passOn();
   }
-  // The node that led before may have ended between a payout and its edit.
-  if (!isLeading) {
-    await authority.whenLeading(() => repairs.add(conditionsWithPayouts(tables)));
-  }
+  // The leader before may have ended between a payout and its edit. A node that leads has opened its catalog as leader.
+  let isCovered = isLeading && leads();
+  await authority.whenLeading(() => {
+    if (isCovered) return;
+    repairs.add(conditionsWithPayouts(tables));
+    return catalog.register();
+  });
+  isCovered = false;
   const isSynced = unwritable === undefined && config.catalogSyncUrl !== '';
   const sync = isSynced ? await openSync(start, authority, tables.memory) : undefined;
   return { catalog, edits, repairs, switched, sync };
 }
 
-type Lacking = Pick<CatalogService, 'mended' | 'unpublished' | 'unpublishedEnds'>;
+type Lacking = Pick<CatalogService['current'], 'mended' | 'unpublished' | 'unpublishedEnds'>;
 
 /** Pulls the catalog of CATALOG_SYNC_URL while this node leads. */
 async function openSync(

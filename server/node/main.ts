@@ -146,7 +146,7 @@ async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Pr
     await node.close();
     admin.report(undefined);
   }
-  admin.close();
+  await admin.close();
   log('info', 'stopped');
   await logger.flushed();
   process.exit(0);

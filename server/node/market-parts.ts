@@ -13,7 +13,7 @@ export function marketParts(
   return {
     t: tables,
     ledger,
-    seqlock: writer.seqlock,
+    sequenceLock: writer.sequenceLock,
     now: clock.now,
     venue: edits,
     eventOf: (condition: string) =>

@@ -9,27 +9,17 @@ import type { TokenRow } from '../../engine/tables/units.ts';
 import type { KeyRow } from '../../storage/control-records/control-records.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { StatementsReader } from '../../storage/projection/reader.ts';
-import { auditOperations } from '../admin/audit-operations.ts';
-import { clusterOperations } from '../admin/cluster-operations.ts';
-import { depositOperations } from '../admin/deposit-operations.ts';
-import { keyOperations } from '../admin/key-operations.ts';
-import { ledgerOperations } from '../admin/ledger-operations.ts';
 import type { AdminOperations } from '../admin/listener.ts';
-import { marketOperations } from '../admin/market-operations.ts';
 import { resolverOf } from '../admin/named-inputs.ts';
-import type { OperationHandlers } from '../admin/operation-table.ts';
+import { OPERATION_LISTS, type OperationHandlers } from '../admin/operation-table.ts';
 import { Operations } from '../admin/operations.ts';
-import { playOperations, type SteppedClock } from '../admin/play-operations.ts';
-import { resolutionOperations } from '../admin/resolution-operations.ts';
-import { statementOperations } from '../admin/statement-operations.ts';
+import type { SteppedClock } from '../admin/play-operations.ts';
 import { newToken } from '../admin/token-file.ts';
-import { limitOperations, pauseOperations } from '../admin/venue-operations.ts';
-import { nameOperations, walletListOperations } from '../admin/wallet-list.ts';
-import { banOperations, orderOperations } from '../admin/wallet-operations.ts';
-import { conditionNamed, eventNamed } from '../catalog/named-rows.ts';
+import { conditionNamed, eventNamed } from '../catalog/market-info.ts';
 import type { Handover } from '../cluster/heartbeat.ts';
 import type { Config } from '../config/config.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
+import { handlersOfLists } from '../http/route.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import type { WalletOrders } from '../wallet/wallet-orders.ts';
@@ -99,29 +89,29 @@ function handlersOf(
     return { token_id, condition_id, outcome, slug };
   };
   const market = { ...marketParts(parts, ledger), needsConfirm: resolveConfirm === 'always' };
-  return {
-    ...keyOperations(registry, keyRows, control.bans),
-    ...orderOperations(orders, names),
-    ...banOperations(control.bans, control.names, orders, Date.now),
-    ...nameOperations(control.names),
-    ...walletListOperations({
-      ...{ t: tables, seqlock: writer.seqlock },
-      ...{ names: control.names, bans: control.bans },
-    }),
-    ...pauseOperations(control, Date.now),
-    ...limitOperations(rates),
-    ...auditOperations(dataDir),
-    ...clusterOperations(authority.member?.control()),
-    ...statementOperations({
-      ...{ t: tables, names, statements: new StatementsReader(stores.projections) },
+  const { bans } = control;
+  return handlersOfLists(OPERATION_LISTS, {
+    keys: { registry, rows: keyRows, bans },
+    orders: { orders, texts: names },
+    bans: { bans, names: control.names, orders, now: Date.now },
+    names: control.names,
+    wallets: { t: tables, sequenceLock: writer.sequenceLock, names: control.names, bans },
+    pause: { venue: control, now: Date.now },
+    limits: rates,
+    audit: dataDir,
+    cluster: authority.member?.control(),
+    statements: {
+      t: tables,
+      names,
+      statements: new StatementsReader(stores.projections),
       entryAt: (number) => stores.derived.entries.get(number),
-    }),
-    ...ledgerOperations({ ...market, nameToken }),
-    ...depositOperations(market),
-    ...marketOperations(market),
-    ...resolutionOperations(market),
-    ...playOperations(play),
-  };
+    },
+    ledger: { ...market, nameToken },
+    deposits: market,
+    markets: market,
+    resolutions: market,
+    play,
+  });
 }
 
 /** Writes the audit entry of a handover that the former leader could not write, or made by itself. */

@@ -56,7 +56,7 @@ export async function openPort(
   const { authority, catalog, clock, control, history, infos, recent, registry, stores } = parts;
   const { tables, tradesIndex, writer } = parts;
   const { member } = authority;
-  const { applied, commits, ledger, pauses, seqlock, whenBatchesDone } = writer;
+  const { applied, commits, ledger, pauses, sequenceLock, whenBatchesDone } = writer;
   const { now, wall } = clock;
   const { venue } = registry;
   const isBanned = (address: string): boolean => control.bans.has(address);
@@ -66,7 +66,14 @@ export async function openPort(
   const closedOrders = new StoredClosedOrders(stores.derived);
   const lines = await delayed(writer.lines, config, play?.after);
   const streams = new Streams({
-    ...{ now, tables, texts, books, whenBatchesDone, lookup, venue, recent },
+    now,
+    tables,
+    texts,
+    books,
+    whenBatchesDone,
+    lookup,
+    venue,
+    recent,
     ...streamKeys(parts),
     limits: streamLimits(config),
     elapsed: () => performance.now(),
@@ -76,8 +83,25 @@ export async function openPort(
   parts.switched.add(({ prepared }) => streams.announce(marketLifecycleLookup(prepared)));
   const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
   const routes = nodeRoutes({
-    ...{ now, wall, tables, texts, books, whenBatchesDone, commits, venue, history, tradesIndex },
-    ...{ applied, auth, config, ledger, lines, pauses, rates, seqlock, contradictions },
+    now,
+    wall,
+    tables,
+    texts,
+    books,
+    whenBatchesDone,
+    commits,
+    venue,
+    history,
+    tradesIndex,
+    applied,
+    auth,
+    config,
+    ledger,
+    lines,
+    pauses,
+    rates,
+    sequenceLock,
+    contradictions,
     heartbeats: parts.heartbeats,
     mode: parts.mode,
     progress: parts.progress,

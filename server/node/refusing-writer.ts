@@ -17,7 +17,7 @@ export function refusingWriter(detail: string, newest: number): Writer {
     ledger: undefined,
     source: () => Promise.resolve('unavailable'),
     lines: new WalletQueue({ submit: refuse, resume: refuse }, 0),
-    seqlock: new SequenceLockReader(undefined, setImmediate),
+    sequenceLock: new SequenceLockReader(undefined, setImmediate),
     applied: new AppliedSequence(newest),
     meters: undefined,
     waiting: () => 0,

@@ -48,7 +48,8 @@ export interface GivenSettings {
 
 export function factsOf(t: Tables, place: string, chainId: number | undefined): KeptFacts {
   return {
-    ...{ place, chainId },
+    place,
+    chainId,
     isNew: lastBatch(t) === 0,
     hasLedger: ledgerIsOn(t),
     hasDemo: hasDemo(t),

@@ -42,7 +42,7 @@ export class Standalone implements Authority {
 
   connect({ gate, tables }: WriterControls): void {
     const { log } = this.start.options;
-    this.clock.onDoubt = (problem) => {
+    this.clock.onProblem = (problem) => {
       gate.report('clock', problem);
       const aheadMs = aheadOf(engineTime(tables), this.clock.now());
       if (problem === undefined && aheadMs > 0) log('warn', aheadText(aheadMs));

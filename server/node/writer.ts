@@ -67,7 +67,7 @@ export interface Writer {
   readonly lines: OrderIntake;
   /** `undefined` when metrics are off. */
   readonly meters: OrderMetrics | undefined;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   /** The newest batch that is durable. */
   readonly applied: AppliedSequence;
   /** Number of requests that wait. */
@@ -111,7 +111,7 @@ export async function startWriter(options: WriterOptions): Promise<Writer> {
 interface WriterParts extends WriterControls {
   readonly meters: OrderMetrics | undefined;
   readonly pool: ReturnType<typeof openPool>;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly commits: Commits | undefined;
   readonly resolutions: ResolutionLoop;
 }
@@ -161,15 +161,22 @@ function connect(options: WriterOptions): WriterParts {
   const gate = new WriteGate(sequencer, log);
   const projector = openProjector(options, sequencer, gate);
   const commits = authority.member && sequencer;
-  const seqlock = new SequenceLockReader(
+  const sequenceLock = new SequenceLockReader(
     slots.control,
     (callback) => sequencer.whenBatchesDone(callback),
     commits,
   );
-  const resolutions = new ResolutionLoop({ tables, seqlock, sequencer, log: warn });
+  const resolutions = new ResolutionLoop({ tables, sequenceLock, sequencer, log: warn });
   const parts = {
-    ...{ tables, sequencer, gate, projector },
-    ...{ meters, pool, seqlock, commits, resolutions },
+    tables,
+    sequencer,
+    gate,
+    projector,
+    meters,
+    pool,
+    sequenceLock,
+    commits,
+    resolutions,
   };
   authority.connect(parts);
   return parts;
@@ -223,20 +230,22 @@ async function begin(options: WriterOptions, parts: WriterParts): Promise<void> 
 function writerOf(options: WriterOptions, parts: WriterParts): Writer {
   const { authority, start, stores } = options;
   const { config } = start.options;
-  const { gate, meters, pool, projector, resolutions, seqlock, sequencer, tables } = parts;
+  const { gate, meters, pool, projector, resolutions, sequenceLock, sequencer, tables } = parts;
   const lines = authority.intake(
     new WalletQueue(sequencer, config.engineQueue, config.resultCodes),
   );
   return {
     sequencer,
     ledger: new LedgerCommands({
-      ...{ tables, seqlock, sequencer },
+      tables,
+      sequenceLock,
+      sequencer,
       onResolve: () => resolutions.wake(),
     }),
     source: sourceOf(sequencer),
     lines,
     meters,
-    seqlock,
+    sequenceLock,
     applied: sequencer.applied,
     waiting: () => sequencer.waiting() + lines.waiting,
     pauses: () => [...gate.pauses(), ...authority.pauses()],
@@ -304,7 +313,11 @@ function openProjector(
   stores.log.onRoom = (problem) => gate.report('log', problem);
   return new ProjectorService({
     setup: {
-      ...{ capacities, dataDir, durability, imageBatches, imageSeconds },
+      capacities,
+      dataDir,
+      durability,
+      imageBatches,
+      imageSeconds,
       logFirst: stores.log.first,
       damagedSnapshots: stores.snapshots.passedOver(),
     },

@@ -47,7 +47,7 @@ export const MirrorAnswer = Type.Object({
       paused: Type.Boolean(),
       since_ms: Type.Integer({ description: 'unix milliseconds' }),
     }),
-    { description: `books in doubt or paused, ${SHOWN_MAX} at most` },
+    { description: `stale or paused books, ${SHOWN_MAX} at most` },
   ),
 });
 

@@ -7,7 +7,7 @@
 import type { NodeClock } from '../common/node-clock.ts';
 
 export class PlayClock implements NodeClock {
-  onDoubt: NodeClock['onDoubt'] = () => undefined;
+  onProblem: NodeClock['onProblem'] = () => undefined;
   readonly wall = Date.now;
   /** Milliseconds of market time in a millisecond; 0 = it stands. */
   readonly speed: number;

@@ -1,29 +1,28 @@
 /**
- * The AsyncAPI document (3.0) of the streams, made only from their table of messages. The node is
- * the application: it receives the subscriptions of clients and sends events.
+ * AsyncAPI document (3.0) of the streams, made only from their table of messages. The node is the
+ * application: it receives subscriptions of clients and sends events.
  *
  * Thread: any; pure.
  */
 import type { TSchema } from '../common/schema.ts';
 import { type Json, Schemas } from './json-schema.ts';
 
-/** What the document contains of a stream. */
+/** Parts of a stream in the document. */
 interface DocumentedStream {
   readonly does: string;
-  /** The message that clients send. */
+  /** Message sent by clients. */
   readonly message: TSchema;
-  /** The events that clients receive, by name. */
+  /** Events received by clients, by name. */
   readonly events: Readonly<Record<string, { readonly sent: string; readonly schema: TSchema }>>;
 }
 
-export interface AsyncApiParts {
-  /** By path. */
+interface AsyncApiParts {
+  /** Keyed by path. */
   readonly streams: Readonly<Record<string, DocumentedStream>>;
-  /** The bounds for which a connection is closed with 1008. */
+  /** Bounds for which a connection is closed with 1008. */
   readonly bounds: readonly string[];
-  /** The version of the package. */
   readonly version: string;
-  /** The address of the node, `host:port`. */
+  /** Address of the node, `host:port`. */
   readonly host: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One origin serves three APIs. Clients that keep a host for each of them may give each a base path,
- * which tells apart what two APIs call by the same path.
+ * Base paths of the three APIs on one origin. Clients that keep a host for each API may give each a base
+ * path, which separates equal paths of two APIs.
  *
  * Pure.
  */
@@ -14,13 +14,13 @@ const BASE_PATHS: Readonly<Record<Api, string>> = {
 };
 export const CATALOG_BASE = `${BASE_PATHS.catalog}/`;
 
-/** What clients of every API ask for. */
+/** Health routes, served under every base path. */
 const HEALTH: readonly string[] = ['GET /', 'GET /ok', 'GET /status', 'GET /time'];
 
-/** Lists of the trading API that are made of the catalog alone, and that its mirrors ask for. */
+/** Lists of the trading API that are made from the catalog alone, and that catalog syncs request. */
 const LISTS: readonly string[] = ['GET /sampling-markets', 'GET /sampling-simplified-markets'];
 
-/** Where a row is served. */
+/** Path of a row: the root or a base path. */
 export interface MountedPath {
   readonly method: Method;
   readonly path: string;
@@ -29,8 +29,8 @@ export interface MountedPath {
 }
 
 /**
- * The root, and the base path of the row's API. A row that the table itself lists under a base path
- * is served there only; one whose path under its base is another row's at the root stands back.
+ * The root, and the base path of the row's API. A row that the table itself lists under a base path is served
+ * there only. A row whose path under its base is another row's at the root is served at the root only.
  *
  * @param table every row by its key
  */

@@ -1,11 +1,13 @@
 /**
- * Bound of the bytes of bodies that are hashed for a caller in vain: its credentials turn out wrong, or its key
- * has had its orders. A level-2 signature is over the whole body and has several forms, and orders are counted
- * from the body, so a body of a mebibyte takes the I/O thread milliseconds, and hundreds of them a second are
- * within the rate limits of requests. Beyond the bound long bodies of that caller are refused before anything
- * is hashed; short ones, which every client sends, never are.
+ * Bound of the bytes of discarded bodies: bodies hashed for a caller whose credentials turn out wrong, or
+ * whose key is over its limit of orders.
  *
- * Thread: I/O. Not here: what credentials have to be (auth/auth.ts).
+ * A level-2 signature covers the whole body and has several forms, and orders are counted from the body. A
+ * body of a mebibyte takes the I/O thread milliseconds, and hundreds of them a second are within the rate
+ * limits of requests. Beyond the bound long bodies of that caller are refused before anything is hashed;
+ * short ones, which every client sends, never are.
+ *
+ * Thread: I/O. Not here: checks of credentials (auth/auth.ts).
  */
 
 import type { Headers } from '../http/answer-head.ts';
@@ -13,12 +15,12 @@ import type { RequestContext } from '../http/http.ts';
 import { callerKey, callerOf } from '../http/limits/callers.ts';
 import { TOO_MANY_REQUESTS } from '../http/refusals.ts';
 
-/** A batch of some fifteen orders: up to here a request costs as much without its body. */
+/** A batch of some fifteen orders: below this size a body adds no noticeable cost. */
 const SHORT_BYTES = 16 * 1024;
-/** Of one caller in a window: sixteen of the longest bodies, some 40 ms of hashing. */
+/** Bound of one caller in a window: sixteen of the longest bodies, some 40 ms of hashing. */
 const BYTES_MAX = 16 * 1024 * 1024;
 const WINDOW_MS = 10_000;
-/** Whoever is refused with more addresses at once makes all of them new. */
+/** Bound of the table; beyond it all counts are cleared. */
 const CALLERS_MAX = 4_096;
 
 const MS = 1_000;
@@ -36,23 +38,23 @@ export class DiscardedBodies {
   private readonly callers = new Map<string, Discarded>();
 
   /**
-   * @param isLimited false: nobody is refused, as by the rate limits
-   * @param elapsed milliseconds, by a clock that nobody sets
+   * @param isLimited false: nothing is refused, as by the rate limits
+   * @param elapsed milliseconds of a monotonic clock
    */
   constructor(isLimited: boolean, elapsed: () => number) {
     this.isLimited = isLimited;
     this.elapsed = elapsed;
   }
 
-  /** Headers of a 429 for a long body, where the caller has sent too much in vain: it need not be received. */
+  /** Headers of a 429 for a long body of a caller beyond the bound: the body need not be received. */
   refusal(context: RequestContext): Headers | undefined {
     if (!this.isLimited) return undefined;
     return this.refusalOf(keyOf(context));
   }
 
   /**
-   * Answers 429 where the caller has sent too much in vain; otherwise returns what is to be called when this
-   * request is refused for its credentials or for a rate limit. Undefined: it is answered.
+   * Answers 429 to a caller beyond the bound and returns undefined. Otherwise returns a function to be called
+   * when the request is refused for its credentials or a rate limit.
    */
   admit(context: RequestContext): (() => void) | undefined {
     const bytes = context.bodyView.byteLength;

@@ -1,6 +1,6 @@
 /**
- * The handlers of the documents and of the page that shows them. Each answer is made at its first
- * request and then cached.
+ * Handlers of the documents and of the page that shows them. Each answer is made at its first request and
+ * then cached.
  *
  * Thread: I/O.
  */
@@ -12,7 +12,7 @@ import type { Json } from './json-schema.ts';
 import { ANSWER_HEADERS, PreparedAnswer } from './prepared-answer.ts';
 import { VIEWER_PARTS } from './viewer.ts';
 
-/** The functions that make the documents. */
+/** Functions that make the documents. */
 export interface Documents {
   readonly openApi: () => Promise<Json>;
   readonly asyncApi: () => Promise<Json>;
@@ -66,7 +66,7 @@ export const DOCUMENT_ROUTES = [
   ),
 ];
 
-/** Serves an answer that is made once; after a failure the next call tries again. */
+/** Serves an answer that is made once; after a failure the next request tries again. */
 function madeOnce(make: () => Promise<PreparedAnswer>): Handle {
   let made: Promise<PreparedAnswer> | undefined;
   return async (context) => {

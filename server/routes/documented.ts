@@ -1,5 +1,5 @@
 /**
- * The documents of this node: its routes and streams as they are served under its configuration.
+ * Documents of this node: its routes and streams under its configuration.
  *
  * Thread: any.
  */
@@ -50,7 +50,7 @@ function routesOf(config: Config): OpenApiParts['routes'] {
   });
 }
 
-/** What another row is like, in words of its own. */
+/** Text of a row relative to the first of its group. */
 function repeated(first: string, does: string): string {
   return does === SAME ? first : `${first} (${does})`;
 }

@@ -1,5 +1,5 @@
 /**
- * Groups of routes in the OpenAPI document, in its order: what most readers look for comes first, the node itself last.
+ * Groups of routes in the OpenAPI document, in its order: the most read ones first, the node itself last.
  *
  * Thread: any; pure.
  */

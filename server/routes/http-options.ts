@@ -1,4 +1,4 @@
-/** What the configuration says of the HTTP server: where it listens, whom it limits, who may read. */
+/** Options of the HTTP server from the configuration: addresses, limits, origins. */
 import type { LogFields } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
 import { PROFILE_TABLE } from '../config/profile.ts';

@@ -1,7 +1,6 @@
 /**
- * The shapes of the route table as JSON Schema (2020-12) for the documents: named shapes are
- * defined once and referred to, unions of words become enums, and members that only a parser reads
- * are left out.
+ * Shapes of the route table as JSON Schema (2020-12) for the documents. Named shapes are defined once and
+ * referenced, unions of words become enums, and members for parsers alone are left out.
  *
  * Thread: any; pure.
  */
@@ -13,11 +12,11 @@ export type Json = { readonly [name: string]: unknown };
 const PRIVATE: readonly string[] = ['error', 'spellingOf', 'many'];
 
 export class Schemas {
-  /** The shapes that were referred to, by name. */
+  /** Referenced shapes by name. */
   readonly used: Record<string, Json> = {};
   private readonly names: ReadonlyMap<unknown, string>;
 
-  /** @param names the names of shapes, by identity */
+  /** @param names names of shapes, by identity */
   constructor(names: ReadonlyMap<unknown, string>) {
     this.names = names;
   }
@@ -52,7 +51,7 @@ export class Schemas {
     return members;
   }
 
-  /** The keys of this object are names of members; none of them is a keyword of JSON Schema. */
+  /** Keys of this object are names of members; none is a keyword of JSON Schema. */
   private mapOf(members: Json): Json {
     return Object.fromEntries(
       Object.entries(members).map(([name, member]) => [name, this.transform(member)]),
@@ -60,7 +59,7 @@ export class Schemas {
   }
 }
 
-/** Whether a schema is a single word without further keywords. */
+/** Returns true for a single word without further keywords. */
 function isPlainWord(schema: Json): boolean {
   return typeof schema.const === 'string' && Object.keys(schema).length === 2;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads that have to show a batch: they wait until this node has applied it, for a second at most.
- * Rules: docs/protocol.md#reading-an-own-write
+ * Reads that have to show a batch: they wait until this node has applied it, for a second at most. Rules:
+ * docs/protocol.md#reading-an-own-write
  *
  * Thread: I/O.
  */
@@ -13,7 +13,7 @@ import { MIN_SEQUENCE_HEADER } from '../http/sequence.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
 
 const WAIT_MS_MAX = 1_000;
-/** As many digits as 2^53 has. */
+/** 16 digits hold every value up to 2^53. */
 const WHOLE = /^[0-9]{1,16}$/;
 
 const RULE = `${MIN_SEQUENCE_HEADER} must be a whole number below 2^53, as X-Sequence gives it`;
@@ -32,7 +32,7 @@ const ofCatalog = (errors: CatalogErrors): Bodies => ({
   behind: typedErrorBody('unavailable', 'NOT_APPLIED_YET'),
 });
 
-/** `run`, once the batch that the request names is applied. */
+/** Calls `run` once the batch named by the request is applied. */
 export function afterSequence(
   run: Route['run'],
   api: Api,
@@ -50,7 +50,7 @@ export function afterSequence(
     const sequence = WHOLE.test(minSequence) ? Number(minSequence) : Number.NaN;
     if (!Number.isSafeInteger(sequence)) return context.reply(400, bodies.invalid);
     if (sequence <= applied.newest) return run(context);
-    // After a wait it is not known any more.
+    // After a wait the path is no longer available.
     void context.path;
     return wait(context, sequence);
   };

@@ -1,5 +1,6 @@
 /**
- * What the node says of itself: health, time, and what a client needs to sign and to behave.
+ * Answers about the node itself: health, time, and the facts that a client needs to sign and to keep the
+ * limits.
  *
  * Thread: I/O.
  */
@@ -29,6 +30,7 @@ import { codesOf, PAUSE_REASONS, PAUSES, type Pause } from '../orders/intake/pau
 import { MirrorAnswer, type MirrorFacts, shownMirror } from '../paper/mirror-facts.ts';
 import { PlayAnswer, type PlayFacts, shownPlay } from '../paper/play-facts.ts';
 import { type NodeMode, NodeModeAnswer } from './node-mode.ts';
+import { flag, oneOf, orNull, text, whole } from './shorthand.ts';
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 
@@ -42,80 +44,61 @@ const UnreadyAnswer = Type.Object({
 });
 
 export const StatusAnswer = Type.Object({
-  status: Type.Union([Type.Literal('ok'), Type.Literal('read-only')]),
+  status: oneOf(['ok', 'read-only']),
   paused: Type.Array(
     Type.Object({
       reason: ReasonCode,
-      means: Type.String(),
-      takes_cancels: Type.Boolean(),
+      means: text(),
+      takes_cancels: flag(),
     }),
     { description: 'why orders are refused for the time being' },
   ),
   clock: Type.Object({
-    jump_ms: Type.Integer({
-      description:
-        'by how much a clock that jumped is ahead of the time of the node; 0 = it has not',
-    }),
-    log_ahead_ms: Type.Integer({
-      description: 'by how much the newest batch is ahead of that time; 0 up to five seconds',
-    }),
+    jump_ms: whole(
+      'by how much a clock that jumped is ahead of the time of the node; 0 = it has not',
+    ),
+    log_ahead_ms: whole('by how much the newest batch is ahead of that time; 0 up to five seconds'),
   }),
   log: Type.Object({
-    sequence: Type.Integer({ description: 'newest durable batch' }),
-    digest: Type.Integer({
-      description: 'of the engine after it: the same on all nodes of a cluster',
-    }),
+    sequence: whole('newest durable batch'),
+    digest: whole('of the engine after it: the same on all nodes of a cluster'),
   }),
-  follower: Type.Union([
+  follower: orNull(
     Type.Object({
-      sequence: Type.Integer({
-        description: 'newest batch whose fills and final states are in LMDB',
-      }),
-      behind: Type.Integer({ description: 'batches' }),
-      behind_ms: Type.Integer({ description: 'since the oldest of them was durable' }),
+      sequence: whole('newest batch whose fills and final states are in LMDB'),
+      behind: whole('batches'),
+      behind_ms: whole('since the oldest of them was durable'),
     }),
-    Type.Null({ description: 'the data directory cannot be written' }),
-  ]),
-  image: Type.Union([
-    Type.Object({ sequence: Type.Integer(), age_seconds: Type.Integer() }),
-    Type.Null({ description: 'there is none' }),
-  ]),
-  cluster: Type.Union([
+    'the data directory cannot be written',
+  ),
+  image: orNull(Type.Object({ sequence: whole(), age_seconds: whole() }), 'there is none'),
+  cluster: orNull(
     Type.Object({
-      node: Type.String({ description: 'NODE_ID' }),
-      role: Type.Union([Type.Literal('leader'), Type.Literal('follower')]),
-      leader: Type.Union([
-        Type.String({ description: 'NODE_ID of the node that leads' }),
-        Type.Null({ description: 'this node has seen none since it started' }),
-      ]),
-      epoch: Type.Integer({ description: 'of the leader; one more with each that leads' }),
-      applied: Type.Integer({ description: 'newest record of the cluster that is applied here' }),
-      behind_ms: Type.Integer({ description: 'since the oldest that is not was there' }),
-      catalog: Type.Union([
-        Type.String({ description: 'digest of the catalog that is served' }),
-        Type.Null({ description: 'there is none' }),
-      ]),
-      catalog_missing: Type.Union([
-        Type.String({
-          description:
-            'digest of the catalog in use, which is not here yet: an older one is served',
-        }),
-        Type.Null({ description: 'none is' }),
-      ]),
+      node: text('NODE_ID'),
+      role: oneOf(['leader', 'follower']),
+      leader: orNull(
+        text('NODE_ID of the node that leads'),
+        'this node has seen none since it started',
+      ),
+      epoch: whole('of the leader; one more with each that leads'),
+      applied: whole('newest record of the cluster that is applied here'),
+      behind_ms: whole('since the oldest that is not was there'),
+      catalog: orNull(text('digest of the catalog that is served'), 'there is none'),
+      catalog_missing: orNull(
+        text('digest of the catalog in use, which is not here yet: an older one is served'),
+        'none is',
+      ),
     }),
-    Type.Null({ description: 'the node is alone' }),
-  ]),
+    'the node is alone',
+  ),
   contradictions: ContradictionsAnswer,
   mirror: Type.Optional(MirrorAnswer),
   play: Type.Optional(PlayAnswer),
   proposals: Type.Optional(
     Type.Object(
       {
-        count: Type.Integer({ description: 'markets of which a payout is proposed' }),
-        next: Type.Union([
-          Type.String({ description: 'ISO 8601: the next of them is paid from then on' }),
-          Type.Null({ description: 'there is none' }),
-        ]),
+        count: whole('markets of which a payout is proposed'),
+        next: orNull(text('ISO 8601: the next of them is paid from then on'), 'there is none'),
       },
       { description: 'of a node with a ledger' },
     ),
@@ -123,36 +106,34 @@ export const StatusAnswer = Type.Object({
   mode: NodeModeAnswer,
 });
 
-const RateCapAnswer = Type.Object({ requests: Type.Integer(), seconds: Type.Integer() });
+const RateCapAnswer = Type.Object({ requests: whole(), seconds: whole() });
 const RateLimitRow = Type.Object({
-  name: Type.String(),
-  covers: Type.String(),
-  requests: Type.Integer(),
-  seconds: Type.Integer(),
+  name: text(),
+  covers: text(),
+  requests: whole(),
+  seconds: whole(),
 });
 
 export const ExchangeInfoAnswer = Type.Object({
-  version: Type.String(),
-  server_time: Type.Integer({ description: 'unix seconds' }),
-  venue: Type.String({
-    description: 'the same on all nodes of a venue; its streams have it in their ids',
-  }),
-  chain_id: Type.Integer(),
-  domain: Type.Object({ name: Type.String(), version: Type.String() }),
+  version: text(),
+  server_time: whole('unix seconds'),
+  venue: text('the same on all nodes of a venue; its streams have it in their ids'),
+  chain_id: whole(),
+  domain: Type.Object({ name: text(), version: text() }),
   exchange_address: Address,
   neg_risk_exchange_address: Address,
   order_versions: Type.Optional(
-    Type.Array(Type.Integer(), { description: 'where it is not version 1 alone' }),
+    Type.Array(whole(), { description: 'where it is not version 1 alone' }),
   ),
   exchange_address_2: Type.Optional(Address),
   neg_risk_exchange_address_2: Type.Optional(Address),
-  credential_prefix: Type.String(),
-  auth_skew_seconds: Type.Integer(),
-  durability: Type.Union([Type.Literal('flushed'), Type.Literal('committed')]),
-  verify_signatures: Type.Boolean(),
-  max_batch_orders: Type.Integer(),
-  max_batch_tokens: Type.Integer(),
-  max_body_bytes: Type.Object({ orders: Type.Integer(), other: Type.Integer() }),
+  credential_prefix: text(),
+  auth_skew_seconds: whole(),
+  durability: oneOf(['flushed', 'committed']),
+  verify_signatures: flag(),
+  max_batch_orders: whole(),
+  max_batch_tokens: whole(),
+  max_body_bytes: Type.Object({ orders: whole(), other: whole() }),
   rate_limits: Type.Array(RateLimitRow),
   mode: NodeModeAnswer,
 });
@@ -162,13 +143,13 @@ export const VersionAnswer = Type.Object({
 });
 
 export const RateLimitsAnswer = Type.Object({
-  enabled: Type.Boolean({ description: 'RATE_LIMITS' }),
+  enabled: flag('RATE_LIMITS'),
   counted_by: Type.Literal('address', { description: 'IPv4 address, or /64 prefix of IPv6' }),
   limits: Type.Array(
     Type.Intersect([
       RateLimitRow,
       Type.Object({
-        applies: Type.Boolean({ description: 'false: nobody is limited by this row' }),
+        applies: flag('false: nobody is limited by this row'),
         default: RateCapAnswer,
       }),
     ]),
@@ -190,16 +171,15 @@ export const BODY_MAX = MIB;
 export interface NodeInfoParts {
   readonly config: Config;
   readonly tables: Tables;
-  /** The name of the venue. */
   readonly venue: string;
   /** Undefined with RATE_LIMITS=off. */
   readonly rates: RateControl | undefined;
-  /** Why this node is not ready; none = it is. */
+  /** Reasons why this node is not ready; empty = it is. */
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
   readonly progress: () => Progress;
   readonly contradictions: () => ContradictionFacts;
-  /** Undefined where nothing is mirrored. */
+  /** Undefined without a mirrored source. */
   readonly mirror: () => MirrorFacts | undefined;
   /** Undefined where no recording is played. */
   readonly play: () => PlayFacts | undefined;
@@ -208,10 +188,10 @@ export interface NodeInfoParts {
   readonly seconds: () => number;
 }
 
-/** What the routes of the node say of it. */
+/** Handlers of the routes about the node. */
 export class NodeInfo {
   readonly parts: NodeInfoParts;
-  /** The answer of GET /exchange-info without the members that change. */
+  /** Answer of GET /exchange-info without the members that change. */
   private readonly info: ReturnType<typeof exchangeInfo>;
 
   constructor(parts: NodeInfoParts) {
@@ -294,7 +274,7 @@ export const NODE_ROUTES = [
   ),
   route(
     'GET /time',
-    { answer: Type.Integer(), does: 'unix seconds' },
+    { answer: whole(), does: 'unix seconds' },
     ({ parts }: NodeInfo) =>
       (context) =>
         context.reply(200, String(parts.seconds())),
@@ -328,7 +308,7 @@ export const NODE_ROUTES = [
   ),
 ];
 
-/** What stands in GET /status. */
+/** Text of the answer of GET /status. */
 function statusText({
   clock,
   contradictions,
@@ -366,7 +346,7 @@ function shownProposals(t: Tables) {
   return { count, next: next === 0 ? null : new Date(next).toISOString() };
 }
 
-/** All of GET /exchange-info but the time. */
+/** Answer of GET /exchange-info without the time. */
 function exchangeInfo(config: Config, venue: string) {
   return {
     version: packageVersion(),
@@ -393,7 +373,7 @@ function appliedLimits(config: Config, caps: RateCaps) {
     .map(({ covers, name, requests, seconds }) => ({ name, covers, requests, seconds }));
 }
 
-/** The contracts that orders of the versions taken are signed for. */
+/** Contracts for which accepted order versions are signed. */
 export function exchangesOf(config: Config): string[] {
   const { exchangeAddress, exchangeAddress2, orderVersion } = config;
   const first = [exchangeAddress, config.negRiskExchangeAddress];
@@ -402,7 +382,7 @@ export function exchangesOf(config: Config): string[] {
   return orderVersion === '1' ? first : second;
 }
 
-/** Nothing where only orders of version 1 are taken. */
+/** Empty where only orders of version 1 are accepted. */
 function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion }: Config) {
   if (orderVersion === '1') return {};
   return {
@@ -412,7 +392,7 @@ function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion 
   };
 }
 
-/** Every row of the table with the cap that applies; where none does, with that of the table. */
+/** Every row of the table with its effective cap; a row that is off has the cap of the table. */
 function rateLimitRows({ rateLimits }: Config, caps: RateCaps) {
   return RATE_CLASSES.map((name) => {
     const { covers, requests, seconds } = RATE_LIMITS[name];

@@ -1,13 +1,14 @@
-/** Mode of a node, as its log, `GET /status` and `GET /exchange-info` show it. Pure. */
+/** Mode of a node for its log, `GET /status` and `GET /exchange-info`. Pure. */
 import { Type } from '../common/schema.ts';
+import { flag } from './shorthand.ts';
 
 export const NodeModeAnswer = Type.Object(
   {
-    ledger: Type.Boolean({ description: 'cash and shares are kept (LEDGER)' }),
-    demo: Type.Boolean({ description: 'markets of the demo are open (DEMO)' }),
-    mirror: Type.Boolean({ description: 'books of another venue are mirrored (MIRROR_URL)' }),
-    play: Type.Boolean({ description: 'market time is that of a recording (PLAY)' }),
-    cluster: Type.Boolean({ description: 'several nodes share one log (CLUSTER)' }),
+    ledger: flag('cash and shares are kept (LEDGER)'),
+    demo: flag('markets of the demo are open (DEMO)'),
+    mirror: flag('books of another venue are mirrored (MIRROR_URL)'),
+    play: flag('market time is that of a recording (PLAY)'),
+    cluster: flag('several nodes share one log (CLUSTER)'),
   },
   { description: 'what kind of node this is' },
 );

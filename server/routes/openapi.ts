@@ -1,8 +1,7 @@
 /**
- * The OpenAPI document (3.1), made only from the rows of the route table.
+ * OpenAPI documents (3.1) of both listeners, made only from the rows of their tables.
  *
- * Thread: any. On the I/O thread of a running node it pauses after every row, so that other work
- * has its turn.
+ * Thread: any. On the I/O thread of a running node it yields after every row.
  */
 
 import { setImmediate } from 'node:timers/promises';
@@ -15,9 +14,8 @@ export interface OpenApiParts {
   readonly routes: readonly Omit<DocumentedRoute, 'name'>[];
   /** Names of shapes, by identity. */
   readonly names: ReadonlyMap<unknown, string>;
-  /** The prefix of the credential headers. */
+  /** Prefix of the credential headers. */
   readonly credentialPrefix: string;
-  /** The version of the package. */
   readonly version: string;
 }
 
@@ -29,39 +27,64 @@ some have \`detail\`. Routes of the trading API are also served under \`/clob\`,
 export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
   const { credentialPrefix, names, routes, version } = parts;
   const schemas = new Schemas(names);
-  const paths: Record<string, Record<string, Json>> = {};
+  const operations: (readonly [key: string, operation: Json])[] = [];
   const taken = new Set<string>();
   for (const route of sorted(routes)) {
-    const [method = '', path = ''] = route.key.split(' ');
-    const operations = paths[templateOf(path)] ?? {};
-    paths[templateOf(path)] = operations;
     let name = operationName(route.key);
     while (taken.has(name)) name += '2';
     taken.add(name);
-    operations[method.toLowerCase()] = operationOf({ ...route, name }, schemas);
+    operations.push([route.key, operationOf({ ...route, name }, schemas)]);
     await setImmediate();
   }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'prediction-market-node',
-      version,
-      description: DESCRIPTION,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/', description: 'the node that served this' }],
+  return documentOf({
+    title: 'prediction-market-node',
+    version,
+    description: DESCRIPTION,
+    server: 'the node that served this',
     tags: Object.entries(GROUPS).map(([name, description]) => ({ name, description })),
-    paths,
+    operations,
     components: {
       schemas: { ...ERRORS, ...schemas.used },
       parameters: { IfNoneMatch: IF_NONE_MATCH, MinSequence: MIN_SEQUENCE },
       headers: HEADERS,
       securitySchemes: securitySchemes(credentialPrefix),
     },
+  });
+}
+
+/** Parts in which the documents of the two listeners differ. */
+interface DocumentParts {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  /** Description of the server. */
+  readonly server: string;
+  readonly tags?: readonly Json[];
+  /** Operations by method and path. */
+  readonly operations: readonly (readonly [key: string, operation: Json])[];
+  readonly components: Json;
+}
+
+export function documentOf(parts: DocumentParts): Json {
+  const { components, description, operations, server, tags, title, version } = parts;
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const [key, operation] of operations) {
+    const [method = '', path = ''] = key.split(' ');
+    const template = templateOf(path);
+    paths[template] = { ...paths[template], [method.toLowerCase()]: operation };
+  }
+  const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description, license },
+    servers: [{ url: '/', description: server }],
+    tags,
+    paths,
+    components,
   };
 }
 
-/** By group; in a group as the table has them. */
+/** Sorted by group; within a group in the order of the table. */
 function sorted(routes: OpenApiParts['routes']): OpenApiParts['routes'] {
   const groups = Object.keys(GROUPS);
   const rank = ({ row }: OpenApiParts['routes'][number]) => groups.indexOf(row.group);
@@ -71,7 +94,7 @@ function sorted(routes: OpenApiParts['routes']): OpenApiParts['routes'] {
 const TEXT = { type: 'string' };
 const CODE = { enum: Object.keys(REFUSALS), description: 'stable' };
 const DETAIL = { type: 'string', description: 'for the person who has to mend it' };
-/** What a program reads beside the detail of some codes. */
+/** Members of an error body for programs, beside the text; some codes have them. */
 const FACTS = Object.fromEntries(
   Object.entries(REFUSAL_FACTS).map(([name, description]) => [
     name,

@@ -1,9 +1,9 @@
 /**
  * One row of the route table as an operation of the OpenAPI document.
  *
- * Thread: any; pure. Non-goals: the rest of the document (openapi.ts).
+ * Thread: any; pure. Not here: the rest of the document (openapi.ts).
  */
-import type { TObject, TSchema } from '../common/schema.ts';
+import { type TObject, type TSchema, Type } from '../common/schema.ts';
 import type { RouteRow } from '../http/route.ts';
 import type { Json, Schemas } from './json-schema.ts';
 import type { GroupedRow } from './route-table.ts';
@@ -16,22 +16,23 @@ export interface DocumentedRoute {
   readonly name: string;
   /** One line; when missing, that of the row before. */
   readonly summary: string;
-  /** Its requests may change something. */
+  /** True where requests may change something. */
   readonly writes: boolean;
-  /** The base paths under which it is served: '' is the root. */
+  /** Base paths under which it is served: '' is the root. */
   readonly bases: readonly string[];
 }
 
 /** Further properties of a query parameter, apart from its shape. */
 interface ParameterShape extends TSchema {
   readonly description?: string;
-  /** The parameter of which this is another spelling. */
+  /** Parameter of which this is another spelling. */
   readonly spellingOf?: string;
-  /** The maximum number of values of a repeated parameter. */
+  /** Maximum number of values of a repeated parameter. */
   readonly many?: number;
 }
 
-const ERROR = { $ref: '#/components/schemas/Error' };
+const STRING: ParameterShape = Type.String();
+export const ERROR = { $ref: '#/components/schemas/Error' };
 const CATALOG_ERROR = { $ref: '#/components/schemas/CatalogError' };
 
 const TEXTS: Readonly<Record<number, string>> = {
@@ -46,35 +47,42 @@ const TEXTS: Readonly<Record<number, string>> = {
   503: 'not now: the queue is full, the disk refuses, X-Min-Sequence is not applied yet, or the node is stopping',
 };
 
+/** Members that a route does not have are undefined, and so are not in the JSON. */
 export function operationOf(route: DocumentedRoute, schemas: Schemas): Json {
   const { bases, key, row, summary } = route;
-  const parameters = [
-    ...parametersOf(key, row.query.schema, row.tagged === true, schemas),
-    ...(route.writes ? [] : [{ $ref: '#/components/parameters/MinSequence' }]),
-  ];
+  const parameters = parametersOf(key, row.query.schema, schemas);
+  if (row.tagged === true) parameters.push({ $ref: '#/components/parameters/IfNoneMatch' });
+  if (!route.writes) parameters.push({ $ref: '#/components/parameters/MinSequence' });
+  const isAtRootAlone = bases.length === 1 && bases[0] === '';
+  const hasBody = row.body !== undefined && !isEmpty(row.body);
   return {
     operationId: route.name,
-    summary: summary.replaceAll('`', ''),
+    summary: plain(summary),
     tags: [row.group],
-    ...(bases.length === 1 && bases[0] === ''
-      ? {}
-      : { servers: bases.map((base) => ({ url: base === '' ? '/' : base })) }),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(row.body === undefined || isEmpty(row.body)
-      ? {}
-      : { requestBody: { required: true, content: json(schemas.of(row.body), row.example) } }),
+    servers: isAtRootAlone ? undefined : bases.map((base) => ({ url: base === '' ? '/' : base })),
+    parameters: parameters.length === 0 ? undefined : parameters,
+    requestBody: hasBody ? requestBody(schemas.of(row.body!), row.example) : undefined,
     responses: responsesOf(route, schemas),
     security: securityOf(row),
-    ...(row.limits.length === 0 ? {} : { 'x-rate-limits': row.limits }),
+    'x-rate-limits': row.limits.length === 0 ? undefined : row.limits,
   };
 }
 
-/** `/book/:token_id` as OpenAPI writes it. */
+/** Summary from a line of a table, without code marks. */
+export function plain(does: string): string {
+  return does.replaceAll('`', '');
+}
+
+export function requestBody(schema: Json, example?: unknown): Json {
+  return { required: true, content: json(schema, example) };
+}
+
+/** Template of a path, such as `/book/{token_id}`. */
 export function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/** `GET /book/:token_id` is getBookByTokenId. */
+/** Name of the operation: `GET /book/:token_id` is getBookByTokenId. */
 export function operationName(key: string): string {
   const [method = '', path = ''] = key.split(' ');
   const words = path.replaceAll(':', 'by-').split(/[^A-Za-z0-9]+/);
@@ -85,37 +93,30 @@ export function operationName(key: string): string {
   return method.toLowerCase() + name.join('');
 }
 
-export function parametersOf(
-  key: string,
-  query: TObject,
-  tagged: boolean,
-  schemas: Schemas,
-): Json[] {
+/** Parameters in the path and in the query; other spellings of one are named in its description. */
+export function parametersOf(key: string, query: TObject, schemas: Schemas): Json[] {
   const properties = (query.properties ?? {}) as Record<string, ParameterShape>;
   const required = (query.required as readonly string[] | undefined) ?? [];
   const inPath = [...key.matchAll(/:(\w+)/g)].map(([, name]) => name!);
-  const spelled: (readonly [string, ParameterShape])[] = [];
-  const others = new Map<string, string[]>();
-  for (const [name, shape] of Object.entries(properties)) {
-    const { spellingOf } = shape;
-    if (spellingOf !== undefined) {
-      others.set(spellingOf, [...(others.get(spellingOf) ?? []), `\`${name}\``]);
-    } else if (!inPath.includes(name)) spelled.push([name, shape]);
-  }
+  const shapes = Object.entries(properties);
+  const inQuery = shapes.filter(
+    ([name, { spellingOf }]) => spellingOf === undefined && !inPath.includes(name),
+  );
+  const others = (of: string) =>
+    shapes.filter(([, { spellingOf }]) => spellingOf === of).map(([name]) => `\`${name}\``);
   return [
     ...inPath.map((name) => {
-      const shape = properties[name];
-      const schema = shape === undefined ? { type: 'string' } : schemaOf(shape, schemas);
-      return { name, in: 'path', required: true, ...described(shape), schema };
+      const { [name]: shape = STRING } = properties;
+      const description = shape.description || undefined;
+      return { name, in: 'path', required: true, description, schema: schemaOf(shape, schemas) };
     }),
-    ...spelled.map(([name, shape]) => ({
+    ...inQuery.map(([name, shape]) => ({
       name,
       in: 'query',
-      ...(required.includes(name) ? { required: true } : {}),
-      ...described(shape, others.get(name)),
+      required: required.includes(name) || undefined,
+      description: describedOf(shape, others(name)),
       schema: schemaOf(shape, schemas),
     })),
-    ...(tagged ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
   ];
 }
 
@@ -126,33 +127,33 @@ function schemaOf(shape: ParameterShape, schemas: Schemas): Json {
     : { type: 'array', items: schema, minItems: 1, maxItems: shape.many };
 }
 
-function described(shape: ParameterShape | undefined, others: readonly string[] = []): Json {
-  const also = others.length === 0 ? [] : [`also ${others.join(', ')}`];
-  const description = [shape?.description ?? [], also].flat().join('; ');
-  return description === '' ? {} : { description };
+function describedOf({ description }: ParameterShape, others: readonly string[]) {
+  const also = others.length === 0 ? undefined : `also ${others.join(', ')}`;
+  return [description, also].filter(Boolean).join('; ') || undefined;
 }
 
 function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): Json {
   const headers = {
-    ...(writes ? { 'X-Sequence': { $ref: '#/components/headers/Sequence' } } : {}),
-    ...(row.tagged === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {}),
+    'X-Sequence': writes ? { $ref: '#/components/headers/Sequence' } : undefined,
+    ETag: row.tagged === true ? { $ref: '#/components/headers/ETag' } : undefined,
     ...(row.limits.length === 0 ? {} : LIMIT_HEADERS),
   };
+  const hasHeaders = writes || row.tagged === true || row.limits.length > 0;
   const schema = schemas.of(row.answer);
   const content = Object.fromEntries(
     (row.media ?? ['application/json']).map((type) => [type, { schema }]),
   );
   const errors = statusesOf(key, row, writes).map((status) => [
-    String(status),
+    status,
     {
       description: TEXTS[status],
-      ...(status === 429 ? { headers: { ...LIMIT_HEADERS, ...RETRY_HEADER } } : {}),
+      headers: status === 429 ? { ...LIMIT_HEADERS, ...RETRY_HEADER } : undefined,
       content: json(bodyOf(row, status, schemas)),
     },
   ]);
   return {
-    200: { description: 'the answer', ...(isEmpty(headers) ? {} : { headers }), content },
-    ...(row.tagged === true ? { 304: { description: 'it is as the caller has it' } } : {}),
+    200: { description: 'the answer', headers: hasHeaders ? headers : undefined, content },
+    304: row.tagged === true ? { description: 'it is as the caller has it' } : undefined,
     ...Object.fromEntries(errors),
   };
 }
@@ -163,7 +164,7 @@ function bodyOf(row: RouteRow, status: number, schemas: Schemas): Json {
   return { anyOf: [schemas.of(row.unavailable), error] };
 }
 
-/** A 400 and a 401 always say what can be done about them. */
+/** Error body; a 400 and a 401 always include advice. */
 function errorOf({ api }: RouteRow, status: number): Json {
   const error = api === 'catalog' && isOfCatalog(status) ? CATALOG_ERROR : ERROR;
   const isExplained = status === 400 || status === 401;
@@ -178,17 +179,17 @@ const LIMIT_HEADERS = Object.fromEntries(
 );
 const RETRY_HEADER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
 
-/** The catalog has its own shape of rejects; earlier checks use the server's shape. */
+/** True where the catalog's own shape of rejects applies; earlier checks use the server's shape. */
 function isOfCatalog(status: number): boolean {
   return status === 400 || status === 404 || status === 429 || status === 500;
 }
 
-/** The error statuses that a row can answer, without those before the route is found. */
+/** Error statuses of a row, without those of requests to no route. */
 function statusesOf(key: string, row: RouteRow, writes: boolean): number[] {
   const hasQuery = Object.keys(row.query.schema.properties ?? {}).length > 0;
   const isGuarded = row.access !== 'none';
   const found: readonly (readonly [number, boolean])[] = [
-    // Of a read at least X-Min-Sequence may be wrong.
+    // A read can at least have a wrong X-Min-Sequence.
     [400, hasQuery || isGuarded || row.body !== undefined || !writes],
     [401, isGuarded || row.api === 'data' || row.listed === true],
     [403, isGuarded],
@@ -214,8 +215,8 @@ function securityOfAll(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, []]));
 }
 
-function json(schema: Json, example?: unknown): Json {
-  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+export function json(schema: Json, example?: unknown): Json {
+  return { 'application/json': { schema, example } };
 }
 
 function isEmpty(members: object): boolean {

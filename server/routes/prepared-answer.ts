@@ -1,22 +1,21 @@
 /**
- * An answer that never changes: its bytes, compressed once for clients that accept that, and an
- * ETag, by which a client that already has it gets 304.
+ * Answer that never changes: its bytes, compressed once for clients that accept that, and an ETag for answers
+ * of 304.
  *
  * Thread: I/O; the runtime's own threads hash and compress.
  */
 import { webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { Headers } from '../http/answer-head.ts';
 import type { RequestContext } from '../http/http.ts';
 
 const compress = promisify(gzip);
 const NOT_MODIFIED = 304;
 const TAG_BYTES = 16;
 
-/** The request headers that PreparedAnswer.reply() needs, in its order. */
+/** Request headers for PreparedAnswer.reply(), in its order. */
 export const ANSWER_HEADERS = ['if-none-match', 'accept-encoding'] as const;
-
-type Headers = readonly (readonly [string, string])[];
 
 export class PreparedAnswer {
   private readonly bytes: Buffer;

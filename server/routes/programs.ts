@@ -1,7 +1,6 @@
 /**
- * What other venues run beside trading and this one does not: rewards, builders, notifications,
- * scoring of orders, a migration. Their routes say so truthfully, in the empty shape that clients
- * read, so that a bot which looks at them in passing goes on.
+ * Routes of programs that other venues have and this one does not: rewards, builders, notifications, scoring
+ * of orders, a migration. They answer truthfully, in the empty shape that clients read, so that bots go on.
  *
  * Thread: I/O.
  */
@@ -15,21 +14,22 @@ import { compileShape, Type } from '../common/schema.ts';
 import type { RequestContext } from '../http/http.ts';
 import { type RouteDefinition, type RouteName, route } from '../http/route.ts';
 import { pageBody } from '../wallet/pages.ts';
+import { text, whole } from './shorthand.ts';
 
 const IDS_MAX = 1_000;
-const OrderIds = Type.Array(Type.String(), { maxItems: IDS_MAX });
+const OrderIds = Type.Array(text(), { maxItems: IDS_MAX });
 const IDS_BOUNDS = boundsOf(IDS_MAX);
-/** Written without a pause. */
+/** Ids written without a pause. */
 const IDS_PER_TURN = 128;
 const EmptyPage = Type.Object({
   data: Type.Array(Type.Unknown(), { maxItems: 0 }),
   next_cursor: Type.Literal('LTE='),
-  limit: Type.Integer(),
+  limit: whole(),
   count: Type.Literal(0),
 });
 const NoRows = Type.Array(Type.Unknown(), { maxItems: 0 });
 const Scoring = Type.Object({ scoring: Type.Literal(false) });
-const ScoringById = Type.Record(Type.String(), Type.Literal(false));
+const ScoringById = Type.Record(text(), Type.Literal(false));
 const BuilderFees = Type.Object({
   builder_maker_fee_rate_bps: Type.Literal(0),
   builder_taker_fee_rate_bps: Type.Literal(0),
@@ -112,14 +112,14 @@ export const PROGRAM_ROUTES = [
   emptyRoute('GET /rewards/user/markets', 'level2-read', 'an empty page'),
   emptyRoute('GET /rewards/markets/current', 'none', 'an empty page'),
   emptyRoute('GET /rewards/markets/:condition_id', 'none', 'an empty page', {
-    query: compileQuery(Type.Object({ condition_id: Type.String() }), ['condition_id']),
+    query: compileQuery(Type.Object({ condition_id: text() }), ['condition_id']),
   }),
   emptyRoute('GET /auth/builder-api-key', 'level2-read', 'an empty list', { group: 'keys' }),
   emptyRoute('GET /builder/trades', 'none', 'an empty page'),
   route(
     'GET /fees/builder-fees/:code',
     {
-      query: compileQuery(Type.Object({ code: Type.String() }), ['code']),
+      query: compileQuery(Type.Object({ code: text() }), ['code']),
       answer: BuilderFees,
       does: 'fees of builders: 0',
     },

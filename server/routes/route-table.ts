@@ -1,5 +1,5 @@
 /**
- * Every route of the public API: the lists of all folders, in the order of API.md. Router, OpenAPI document, rate
+ * Every route of the public API: the lists of all folders, in the order of docs/reference/api.md. Router, OpenAPI document, rate
  * limits and client types are made from it.
  *
  * Thread: any. Not here: handlers of a running node (services.ts).
@@ -68,7 +68,7 @@ const LIST_GROUPS: Readonly<Record<ListName, RouteGroup>> = {
 
 export type RouteKey = (typeof ROUTE_LISTS)[ListName][number]['key'];
 
-/** A row that names its group. */
+/** Row that names its group. */
 export type GroupedRow = RouteRow & { readonly group: RouteGroup };
 
 export const ROUTE_TABLE = Object.fromEntries(
@@ -77,7 +77,7 @@ export const ROUTE_TABLE = Object.fromEntries(
   ),
 ) as Readonly<Record<RouteKey, GroupedRow>>;
 
-/** The rows that are served under these settings, as they are then. */
+/** Served rows under these settings, with their configured members. */
 export function servedRows(settings: RouteSettings): ReadonlyMap<RouteKey, GroupedRow> {
   const rows = Object.entries(ROUTE_TABLE) as [RouteKey, GroupedRow][];
   const served = rows.filter(([, row]) => row.served?.(settings) !== false);

@@ -1,6 +1,6 @@
 /**
- * From a row of the route table and its handler to a route of the HTTP server: who is asking, then
- * the query, then the handler.
+ * Routes of the HTTP server from rows of the route table and their handlers: credentials are checked first,
+ * then the query, then the handler runs.
  *
  * Thread: I/O.
  */
@@ -32,25 +32,25 @@ export interface ServeParts {
   readonly auth: Auth;
   readonly credentialPrefix: string;
   readonly maxBatchOrders: number;
-  /** The rows that are served, as they are under the configuration. */
+  /** Served rows under the configuration. */
   readonly rows: ReadonlyMap<string, RouteRow>;
   /** Unix seconds. */
   readonly seconds: () => number;
-  /** Whether callers are limited at all. */
+  /** False where no caller is limited. */
   readonly rateLimits: boolean;
-  /** What reads may wait for. */
+  /** Newest applied batch, for reads that wait for one. */
   readonly applied: AppliedSequence;
   readonly catalogErrors: CatalogErrors;
   /** Undefined where this node decides everything. */
   readonly forwarder: Forwarding | undefined;
-  /** Bodies of a 500, where they are not {"error":"internal_error"}. */
+  /** Bodies of a 500 where they differ from {"error":"internal_error"}. */
   readonly failures: Readonly<Partial<Record<Api, (error: unknown) => string>>>;
 }
 
 /** Body of a 429 of the catalog API (docs/protocol.md#rate-limits). */
 const CATALOG_THROTTLED = typedErrorBody('too many requests', 'TOO_MANY_REQUESTS');
 
-/** Every row that is served as a route, at the root and under the base path of its API. */
+/** Routes of all rows, at the root and under the base path of each API. */
 export function serveTable(
   given: ServeParts,
   handlers: Readonly<Record<string, AnyHandler>>,
@@ -67,9 +67,9 @@ export function serveTable(
   );
 }
 
-/** Brings a request to the node that decides it (server/cluster/forwarder.ts). */
+/** Forwards a request to the node that decides it (server/cluster/forwarder.ts). */
 export interface Forwarding {
-  /** Whether that is another one. */
+  /** Returns true where another node decides. */
   readonly isNeeded: () => boolean;
   /**
    * @param judgedAt unix seconds by which its timestamp was judged
@@ -84,7 +84,7 @@ export interface Forwarding {
 }
 
 interface RowParts extends ServeParts {
-  /** One for all rows. */
+  /** Shared by all rows. */
   readonly discarded: DiscardedBodies;
 }
 
@@ -94,17 +94,15 @@ function serveRow(
   row: RouteRow,
   handler: AnyHandler,
 ): Route {
-  const failure = parts.failures[row.api];
+  const isOpen = row.access === 'none';
   const route = {
     method,
     path,
     bodyBytesMax: bodyBytesMax(row, parts.maxBatchOrders),
     limits: row.limits,
-    ...(row.api === 'catalog' ? { throttled: CATALOG_THROTTLED } : {}),
-    ...(failure === undefined ? {} : { failure }),
-    ...(row.access === 'none'
-      ? {}
-      : { longRefused: (context: RequestContext) => parts.discarded.refusal(context) }),
+    throttled: row.api === 'catalog' ? CATALOG_THROTTLED : undefined,
+    failure: parts.failures[row.api],
+    longRefused: isOpen ? undefined : (context: RequestContext) => parts.discarded.refusal(context),
   };
   const prefix = parts.credentialPrefix;
   const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix), ...choiceHeaders(row)];
@@ -114,7 +112,7 @@ function serveRow(
   }
   const run = handler as Handler<unknown, unknown>;
   const { parse } = row.query;
-  if (row.access === 'none') {
+  if (isOpen) {
     return {
       ...route,
       headers: [],
@@ -130,7 +128,7 @@ function serveRow(
   return { ...route, headers, run: signedRun(parts, route, row, base, run) };
 }
 
-/** For a caller who proves who it is; on another node, where that one decides. */
+/** Handler behind credentials; on another node, where that one decides. */
 function signedRun(
   parts: RowParts,
   route: Pick<Route, 'method' | 'path'>,
@@ -141,7 +139,7 @@ function signedRun(
   const isLevel1 = row.access === 'level1';
   const { parse } = row.query;
   const { forwarder } = parts;
-  // Who may change what, and what became of it, is decided in one place.
+  // Changes are decided, and their results known, in one place.
   const isDecided = isLevel1 || (writes(route.method, row) && row.places !== true);
   const runAt = (context: RequestContext, seconds: number): void | Promise<void> => {
     const refused = parts.discarded.admit(context);
@@ -166,7 +164,7 @@ function signedRun(
   return (context) => runAt(context, context.judgedAt ?? parts.seconds());
 }
 
-/** What says which of several media types the caller wants. */
+/** Header that selects one of several media types; empty where there is one type. */
 function choiceHeaders({ media = [] }: RouteRow): string[] {
   return media.length > 1 ? ['accept'] : [];
 }

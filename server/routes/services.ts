@@ -1,5 +1,5 @@
 /**
- * Puts together what the handlers of all routes are made from, and makes the routes of a running node.
+ * Composition of the services behind the handlers, and the routes of a running node.
  *
  * Thread: I/O.
  */
@@ -16,7 +16,7 @@ import { errorBody } from '../common/error-bodies.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../http/http.ts';
 import { HandlerLimits } from '../http/limits/handler-limits.ts';
-import { type DefinedRoute, type HandlersOf, handlersOf, type ServiceOf } from '../http/route.ts';
+import { handlersOfLists, type ServicesOf } from '../http/route.ts';
 import type { HistoryService } from '../market-data/history-service.ts';
 import { type TokenRouteParts, TokenRouteReads } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
@@ -35,7 +35,7 @@ import { type Forwarding, serveTable } from './serve.ts';
 import { withPublicTrades, withTradingMarkets } from './shared-paths.ts';
 
 /** Parts of a node that its routes use. */
-export interface RouteParts
+interface RouteParts
   extends AccountRouteParts,
     Omit<NodeInfoParts, 'seconds'>,
     Omit<TokenRouteParts, 'tops'> {
@@ -46,11 +46,11 @@ export interface RouteParts
   readonly statements: StatementsReader;
   readonly history: HistoryService;
   readonly heartbeats: Pick<Heartbeats, 'beat'>;
-  /** The generation of the catalog in use; an answer is made of one. */
+  /** The current catalog generation; an answer reads one generation. */
   readonly catalog: () => CatalogGeneration;
-  /** Undefined where nothing can be written. */
+  /** Undefined on a read-only node. */
   readonly ledger: LedgerCommands | undefined;
-  /** The newest batch that is durable. */
+  /** The newest durable batch. */
   readonly applied: AppliedSequence;
   /** Requests that change orders go through these. */
   readonly lines: OrderIntake;
@@ -58,14 +58,14 @@ export interface RouteParts
   readonly forwarder: Forwarding | undefined;
   /** Market time, in unix milliseconds. */
   readonly now: () => number;
-  /** Unix milliseconds by which credentials are judged. */
+  /** Unix milliseconds against which credentials are judged. */
   readonly wall: () => number;
   readonly warn: (line: string) => void;
 }
 
 const MS = 1_000;
 
-/** Every route of a running node, at the root and under the base path of its API. */
+/** Routes of a running node, at the root and under the base path of each API. */
 export function nodeRoutes(parts: RouteParts): Route[] {
   const { config, rates } = parts;
   const seconds = (): number => Math.floor(parts.wall() / MS);
@@ -78,7 +78,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     forClients: config.catalogObjects === 'clients',
     errors: config.catalogErrors,
   });
-  const handlers = routeHandlers({
+  const services: ServicesOf<typeof ROUTE_LISTS> = {
     node: new NodeInfo({ ...parts, seconds }),
     keys: { auth: parts.auth, config, limits, faucet: faucetOf(parts) },
     orders: { lines: parts.lines, limits },
@@ -102,7 +102,8 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     tradingMarkets: markets,
     liveActivity: { trades: parts.trades, allowlist },
     programs: undefined,
-  });
+  };
+  const handlers = handlersOfLists(ROUTE_LISTS, services);
   const routes = serveTable(
     {
       auth: parts.auth,
@@ -121,21 +122,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
   return config.dataTrades === 'own' ? routes : withPublicTrades(routes, handlers['GET /trades']);
 }
 
-/** What the handlers of each list are made from. */
-type Services = {
-  readonly [Name in keyof typeof ROUTE_LISTS]: ServiceOf<(typeof ROUTE_LISTS)[Name]>;
-};
-
-type Lists = (typeof ROUTE_LISTS)[keyof typeof ROUTE_LISTS];
-type NodeHandlers = HandlersOf<Lists>;
-
-function routeHandlers(services: Services): NodeHandlers {
-  const lists = Object.entries(ROUTE_LISTS) as [keyof Services, readonly DefinedRoute[]][];
-  const made = lists.map(([name, list]) => handlersOf(list, services[name] as never));
-  return Object.assign({}, ...made) as NodeHandlers;
-}
-
-/** Undefined where no key brings money. */
+/** Undefined where new keys bring no money. */
 function faucetOf({ config, ledger, now, tables, warn }: RouteParts): Faucet | undefined {
   if (config.faucet === 0 || ledger === undefined || !ledgerIsOn(tables)) return undefined;
   return new Faucet({ tables, ledger, now, warn, amount: config.faucet * MICRO });

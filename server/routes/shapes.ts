@@ -32,7 +32,7 @@ const MODULES: readonly object[] = [
   portfolio,
 ];
 
-/** Shapes by identity, with the names of the constants that hold them. */
+/** Names of the constants that hold shapes, by identity of the shape. */
 export const SHAPE_NAMES: ReadonlyMap<TSchema, string> = new Map(
   MODULES.flatMap((module) =>
     Object.entries(module).flatMap(([name, value]) =>

@@ -1,7 +1,7 @@
 /**
- * Paths that two APIs have in common, and which request means which, under MARKET_ROUTES=trading and
- * DATA_TRADES=both. Under a base path nothing is shared: /gamma/markets is the catalog's,
- * /clob/markets the trading API's.
+ * Paths that two APIs have in common, and the choice between them by request, under MARKET_ROUTES=trading and
+ * DATA_TRADES=both. Under a base path nothing is shared: /gamma/markets is the catalog's, /clob/markets the
+ * trading API's.
  *
  * Thread: I/O.
  */
@@ -15,7 +15,7 @@ import { CATALOG_BASE } from './base-paths.ts';
 const CONDITION_ID = /^0x[0-9a-fA-F]{64}$/;
 const CURSOR = /(?:^|&)next_cursor=/;
 
-/** Answers who shows no credentials at GET /data/trades as under the base path of the data API. */
+/** Answers requests without credentials at GET /data/trades as under the base path of the data API. */
 export function withPublicTrades(routes: readonly Route[], trades: RawHandler): Route[] {
   return routes.map((route) => {
     if (route.method !== 'GET' || route.path !== '/data/trades') return route;
@@ -32,7 +32,7 @@ type SharedKey =
   | 'GET /sampling-markets'
   | 'GET /sampling-simplified-markets';
 
-/** Puts the trading API's answers in front of the catalog's where a request asks for them. */
+/** Puts the trading API's answers before the catalog's where a request selects them. */
 export function withTradingMarkets<Handlers extends Readonly<Record<SharedKey, RawHandler>>>(
   handlers: Handlers,
   markets: TradingMarkets,

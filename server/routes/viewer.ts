@@ -1,7 +1,7 @@
 /**
- * The page that shows the OpenAPI document. Single entry point to the package swagger-ui-dist: its
- * files lie beside the bundle of the node, or where a checkout has the package. Nothing of the page comes from another host,
- * and the policy makes the browser refuse anything else.
+ * Page that shows the OpenAPI document. Single entry point to the package swagger-ui-dist: its files lie
+ * beside the bundle of the node, or where a checkout has the package. No part of the page comes from another
+ * host, and the policy makes the browser refuse anything else.
  *
  * Thread: I/O; files are read on first use.
  */
@@ -67,7 +67,7 @@ const installed = (name: string) => () => {
   return readFile(inBundle).catch(() => readFile(require.resolve(`swagger-ui-dist/${name}`)));
 };
 
-/** Each file of the page; '' is the page itself. */
+/** Files of the page; '' is the page itself. */
 export const VIEWER_FILES: ReadonlyMap<string, ViewerFile> = new Map([
   ['', { type: HTML, read: async () => PAGE }],
   ['start.js', { type: SCRIPT, read: async () => START }],
@@ -75,7 +75,7 @@ export const VIEWER_FILES: ReadonlyMap<string, ViewerFile> = new Map([
   ['swagger-ui-bundle.js', { type: SCRIPT, read: installed('swagger-ui-bundle.js') }],
 ]);
 
-/** The same as answers of the public API. */
+/** Media types and policy in the form of the public API. */
 export const VIEWER_PARTS = new Map(
   Array.from(VIEWER_FILES, ([name, { read, type }]) => [
     name,

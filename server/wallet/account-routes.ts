@@ -41,7 +41,7 @@ export interface AccountRouteParts {
   readonly texts: TokenTexts;
   readonly infos: MarketLookup;
   readonly tradesIndex: TradesIndex;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   /** Closed order on disk by the 32 bytes of its id. */
   readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   readonly config: { readonly orderStatus: OrderStatusCase };

@@ -42,7 +42,6 @@ const OrdersQueryShape = Type.Object({
   next_cursor: cursor,
 });
 export const ORDERS_QUERY = compileQuery(OrdersQueryShape);
-export type OrdersQuery = Static<typeof OrdersQueryShape>;
 
 const TradesQueryShape = Type.Object({
   id: Type.Optional(Type.String({ description: 'the id of a trade' })),

@@ -25,7 +25,7 @@ import type { BalanceQuery } from './ledger-schemas.ts';
 export interface BalanceParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly factories: WalletFactories;
   /** Contracts that orders are signed for. All of them may move everything. */
   readonly exchanges: readonly string[];
@@ -36,7 +36,7 @@ const NO_TOKEN = errorBody('INVALID_TOKEN_ID');
 const UNKNOWN_TOKEN = errorBody('UNKNOWN_BOOK');
 
 export function balanceAllowance(parts: BalanceParts): Handler<BalanceQuery, KeyOwner> {
-  const { exchanges, factories, seqlock, tables: t, texts } = parts;
+  const { exchanges, factories, sequenceLock, tables: t, texts } = parts;
   const wallets = new Wallets(factories);
   const allowances = Object.fromEntries(exchanges.map((address) => [address, MOST]));
   const words = new Int32Array(ADDRESS_WORDS);
@@ -54,7 +54,9 @@ export function balanceAllowance(parts: BalanceParts): Handler<BalanceQuery, Key
     let balance = MOST;
     if (ledgerIsOn(t)) {
       const wallet = wallets.walletOf(query.signature_type ?? 0, address);
-      balance = String(wallet === undefined ? 0 : await seqlock.read(() => read(wallet, token)));
+      balance = String(
+        wallet === undefined ? 0 : await sequenceLock.read(() => read(wallet, token)),
+      );
     }
     context.reply(200, JSON.stringify({ balance, allowances }));
   };

@@ -48,7 +48,7 @@ export type LedgerOutcome =
 
 export interface LedgerParts {
   readonly tables: Tables;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly sequencer: Pick<Sequencer, 'submit'>;
   readonly onResolve: () => void;
 }
@@ -81,11 +81,11 @@ export class LedgerCommands {
     kind: FundsKind,
     all: readonly FundsFields[],
   ): Promise<readonly (StoredRequest | undefined)[]> {
-    const { seqlock, tables } = this.parts;
+    const { sequenceLock, tables } = this.parts;
     const out = new CommandBuffer(WORDS_MAX);
     const places = all.map((fields) => encodeFunds(out, kind, fields));
     const { f64, i32 } = out;
-    return seqlock.read(() =>
+    return sequenceLock.read(() =>
       places.map((at) => findRequest(tables, i32, f64, at, engineTime(tables))),
     );
   }
@@ -114,13 +114,13 @@ export class LedgerCommands {
     places: readonly number[],
     short: (index: number) => Explanation | undefined,
   ): Promise<readonly LedgerOutcome[]> {
-    const { seqlock, sequencer, tables } = this.parts;
+    const { sequenceLock, sequencer, tables } = this.parts;
     const reasons = await sendCommands(sequencer, i32.slice(0, words));
     if (typeof reasons === 'string') {
       const [status, body] = failureAnswer(reasons);
       return places.map(() => ({ kind: 'failed', status, body }));
     }
-    return seqlock.read(() =>
+    return sequenceLock.read(() =>
       places.map((at, i) => {
         const reason = reasons[i]! as RejectReasonCode;
         const first = findRequest(tables, i32, f64, at, engineTime(tables));

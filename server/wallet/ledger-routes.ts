@@ -82,13 +82,15 @@ export const LEDGER_ROUTES = [
       conflicts: true,
       does: "cash and shares of the caller's wallet: total, reserved by open orders, free; needs a ledger",
     },
-    ({ seqlock, tables, texts }: LedgerRouteParts) => {
+    ({ sequenceLock, tables, texts }: LedgerRouteParts) => {
       const words = new Int32Array(ADDRESS_WORDS);
       return async (context, _query, { address }) => {
         if (!ledgerIsOn(tables)) {
           return context.reply(REFUSALS.LEDGER_OFF.status, LEDGER_OFF);
         }
-        const { cash, positions } = await seqlock.read(() => balancesOf(tables, address, words));
+        const { cash, positions } = await sequenceLock.read(() =>
+          balancesOf(tables, address, words),
+        );
         const shown: object[] = [];
         for (const [i, { token, ...amounts }] of positions.entries()) {
           if (i > 0 && i % POSITIONS_PER_TURN === 0) await nextIteration();

@@ -55,20 +55,20 @@ const HEAD: OwnOrdersCursor = { orderRow: 0, id: new Int32Array(ID_WORDS), passe
 
 export interface OwnOrdersParts {
   readonly tables: Tables;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   /** Closed order on disk by the 32 bytes of its id, as a row of closed orders. */
   readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
 }
 
 export class OwnOrders {
   private readonly tables: Tables;
-  private readonly seqlock: SequenceLockReader;
+  private readonly sequenceLock: SequenceLockReader;
   private readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   private readonly piecesMax: number;
 
   constructor(parts: OwnOrdersParts, piecesMax = PIECES_MAX) {
     this.tables = parts.tables;
-    this.seqlock = parts.seqlock;
+    this.sequenceLock = parts.sequenceLock;
     this.storedClosedOrder = parts.storedClosedOrder;
     this.piecesMax = piecesMax;
   }
@@ -83,7 +83,7 @@ export class OwnOrders {
     if (owner === 0) return undefined;
     const key = bytesToWords(id, new Int32Array(ID_WORDS));
     const { tables } = this;
-    let row = await this.seqlock.read(() => {
+    let row = await this.sequenceLock.read(() => {
       const slot = findOrder(tables, key, 0);
       if (slot === 0) return undefined;
       return slot > 0
@@ -115,7 +115,7 @@ export class OwnOrders {
       if (pieces > 0) await nextIteration();
       const cursor = places.at(-1) ?? HEAD;
       rows.length = cursor.taken;
-      const piece = await this.seqlock.read(() => this.walk(owner, filter, offset, cursor));
+      const piece = await this.sequenceLock.read(() => this.walk(owner, filter, offset, cursor));
       if (piece === undefined) {
         places.pop();
         continue;

@@ -21,7 +21,7 @@ const STEP_WORDS = 8;
 
 interface ResolutionParts {
   readonly tables: Tables;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly sequencer: Pick<Sequencer, 'submit'>;
   readonly log: (line: string) => void;
 }
@@ -50,11 +50,11 @@ export class ResolutionLoop {
   }
 
   private async run(): Promise<void> {
-    const { seqlock, tables } = this.parts;
+    const { sequenceLock, tables } = this.parts;
     while (this.isWanted && !this.isClosing) {
       this.isWanted = false;
       for (;;) {
-        const market = await seqlock.read(() => nextResolving(tables));
+        const market = await sequenceLock.read(() => nextResolving(tables));
         if (market === 0 || this.isClosing || !(await this.step(market))) break;
       }
     }

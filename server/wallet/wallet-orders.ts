@@ -36,7 +36,7 @@ interface FoundOrder {
 
 interface WalletOrdersParts {
   readonly tables: Tables;
-  readonly seqlock: SequenceLockReader;
+  readonly sequenceLock: SequenceLockReader;
   readonly sequencer: Sequencer;
 }
 
@@ -58,11 +58,11 @@ export class WalletOrders {
     offset: number,
     limit: number,
   ): Promise<{ readonly total: number; readonly rows: OrderView[] }> {
-    const { seqlock, tables } = this.parts;
+    const { sequenceLock, tables } = this.parts;
     const found = await this.find([wallet]);
     found.sort((a, b) => b.created - a.created || b.row - a.row);
     const wanted = found.slice(offset, offset + limit);
-    const rows = await seqlock.read(() =>
+    const rows = await sequenceLock.read(() =>
       wanted.filter((order) => this.isStill(order)).map(({ row }) => openOrderRow(tables, row)),
     );
     return { total: found.length, rows };
@@ -113,7 +113,7 @@ export class WalletOrders {
   }
 
   private async find(wallets: readonly Uint8Array[]): Promise<FoundOrder[]> {
-    const { seqlock, tables } = this.parts;
+    const { sequenceLock, tables } = this.parts;
     const accounts = new Set<number>();
     const words = new Int32Array(ADDRESS_WORDS);
     for (const wallet of wallets) accounts.add(findAccount(tables, bytesToWords(wallet, words), 0));
@@ -122,7 +122,7 @@ export class WalletOrders {
     if (accounts.size === 0) return found;
     for (let first = 1; first <= orderRowCount(tables); first += PIECE_ROWS) {
       if (first > 1) await nextIteration();
-      found.push(...(await seqlock.read(() => this.piece(accounts, first))));
+      found.push(...(await sequenceLock.read(() => this.piece(accounts, first))));
     }
     return found;
   }

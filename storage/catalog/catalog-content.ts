@@ -6,6 +6,7 @@
  * Pure; any thread. Non-goals: the digest, which the store computes of the rows as it writes them.
  */
 import { Pieces } from '../files/pieces.ts';
+import { chunksOf } from './chunks.ts';
 
 const PLACE_BYTES = 9;
 export const ROW_HEAD_BYTES = PLACE_BYTES + 4;
@@ -19,33 +20,22 @@ export interface ContentRow {
   readonly json: Buffer;
 }
 
-/**
- * Yields pieces of PIECE_BYTES at most, each in memory of its own.
- * @param bytes length of all rows
- */
-export function* encodeContent(bytes: number, rows: Iterable<ContentRow>): Generator<Uint8Array> {
+/** @param bytes length of all rows */
+export function encodeContent(bytes: number, rows: Iterable<ContentRow>): Generator<Uint8Array> {
+  return chunksOf(partsOf(bytes, rows), PIECE_BYTES);
+}
+
+function* partsOf(bytes: number, rows: Iterable<ContentRow>): Generator<Uint8Array> {
   const total = Buffer.alloc(TOTAL_BYTES);
   total.writeUIntBE(bytes, 0, TOTAL_BYTES);
-  let piece = new Uint8Array(PIECE_BYTES);
-  piece.set(total);
-  let at = TOTAL_BYTES;
+  yield total;
   for (const { json, place } of rows) {
     const length = Buffer.alloc(4);
     length.writeUInt32BE(json.length);
-    for (const part of [place, length, json]) {
-      for (let taken = 0; taken < part.length; ) {
-        const some = part.subarray(taken, taken + PIECE_BYTES - at);
-        piece.set(some, at);
-        at += some.length;
-        taken += some.length;
-        if (at < PIECE_BYTES) continue;
-        yield piece;
-        piece = new Uint8Array(PIECE_BYTES);
-        at = 0;
-      }
-    }
+    yield place;
+    yield length;
+    yield json;
   }
-  yield piece.slice(0, at);
 }
 
 /** Throws an Error where the bytes are no content, at the first of them that shows it. */

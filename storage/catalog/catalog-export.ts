@@ -7,6 +7,7 @@
 import type { Writable } from 'node:stream';
 import { writeWhole } from '../files/whole-file.ts';
 import { KINDS, type StoredObject } from './catalog-rows.ts';
+import { chunksOf } from './chunks.ts';
 
 /** Bytes of one write: one for each small object is slow. */
 const CHUNK_BYTES = 1 << 16;
@@ -33,18 +34,8 @@ export async function exportToStream(
   }
 }
 
-function* catalogChunks(objects: Iterable<StoredObject>): Generator<Buffer> {
-  let pending: Buffer[] = [];
-  let bytes = 0;
-  for (const piece of catalogPieces(objects)) {
-    pending.push(piece);
-    bytes += piece.length;
-    if (bytes < CHUNK_BYTES) continue;
-    yield Buffer.concat(pending);
-    pending = [];
-    bytes = 0;
-  }
-  yield Buffer.concat(pending);
+function catalogChunks(objects: Iterable<StoredObject>): Generator<Buffer> {
+  return chunksOf(catalogPieces(objects), CHUNK_BYTES);
 }
 
 /** `{"events":[...],"tags":[...],...}`, one object a line. Empty lists are written too. */

@@ -12,6 +12,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns an object without its undefined members. */
+export function present<T extends object>(object: T) {
+  const members = Object.entries(object).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(members) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
+}
+
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

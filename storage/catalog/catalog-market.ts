@@ -7,7 +7,14 @@ import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/tables/units.ts';
 import type { Claims, Tally } from './catalog-collect.ts';
 import { CONDITION_PATTERN, type MarketField, TOKEN_PATTERN } from './catalog-fields.ts';
-import { type JsonObject, scaledDecimal, text, textList, walletOf } from './catalog-json.ts';
+import {
+  type JsonObject,
+  present,
+  scaledDecimal,
+  text,
+  textList,
+  walletOf,
+} from './catalog-json.ts';
 import { isResolved, operatorEnd, operatorFee, proposalIn } from './operator-marks.ts';
 
 export interface CatalogMarket {
@@ -163,7 +170,7 @@ export function readMarket(
     negRisk,
     tradable: raw.active === true && !ended && switches.acceptingOrders && switches.enableOrderBook,
     ended,
-    ...readMarks(raw),
+    ...marksOf(raw),
     eventId: String(event.id),
     eventSlug: text(event.slug),
   };
@@ -171,16 +178,14 @@ export function readMarket(
 
 type Marks = Pick<CatalogMarket, 'feeBps' | 'end' | 'resolved' | 'proposed'>;
 
-function readMarks(raw: JsonObject): Marks {
-  const end = operatorEnd(raw);
-  const feeBps = operatorFee(raw);
+function marksOf(raw: JsonObject): Marks {
   const proposal = proposalIn(raw);
-  return {
-    ...(feeBps === undefined ? {} : { feeBps }),
-    ...(end === undefined ? {} : { end }),
-    ...(isResolved(raw) ? { resolved: true } : {}),
-    ...(proposal === undefined ? {} : { proposed: Date.parse(proposal.umaEndDate) }),
-  };
+  return present({
+    feeBps: operatorFee(raw),
+    end: operatorEnd(raw),
+    resolved: isResolved(raw) || undefined,
+    proposed: proposal && Date.parse(proposal.umaEndDate),
+  });
 }
 
 function readTicksPerUnit(value: unknown): TicksPerUnit | undefined {

@@ -80,9 +80,7 @@ export class CatalogState {
   /** Header of the generation that is read; throws where it is damaged. */
   header(): Header | undefined {
     const { pinned } = this;
-    return pinned === undefined
-      ? readHeader(this.table)
-      : this.headers().find(({ generation }) => generation === pinned);
+    return pinned === undefined ? readHeader(this.table) : this.headerOf(pinned);
   }
 
   /**
@@ -148,7 +146,7 @@ export class CatalogState {
   /** Takes a generation into use that the log names. */
   adopt(generation: number): void {
     this.root.transactionSync(() => {
-      const header = this.headers().find((one) => one.generation === generation);
+      const header = this.headerOf(generation);
       if (header === undefined) throw new Error(`generation ${generation} is not there`);
       this.put(CURRENT_KEY, header);
       const awaiting = this.awaiting() ?? { waiting: [] };
@@ -158,7 +156,9 @@ export class CatalogState {
         this.putAwaiting({ ...awaiting, waiting });
       } else {
         const isOther = proposed.generation !== generation;
-        const refused = isOther ? refusal(proposed.generation, new Overtaken().message) : undefined;
+        const refused = isOther
+          ? { generation: proposed.generation, why: new Overtaken().message }
+          : undefined;
         this.putAwaiting({ waiting, refused });
       }
     });
@@ -170,7 +170,7 @@ export class CatalogState {
       this.putAwaiting({
         waiting: waiting.filter((one) => one.generation !== generation),
         proposed: proposed?.generation === generation ? undefined : proposed,
-        refused: refusal(generation, why),
+        refused: { generation, why },
       });
     });
   }
@@ -190,7 +190,7 @@ export class CatalogState {
   proposal(): Proposal | undefined {
     const proposed = this.awaiting()?.proposed;
     if (proposed === undefined) return undefined;
-    const header = this.headers().find((one) => one.generation === proposed.generation);
+    const header = this.headerOf(proposed.generation);
     return { ...proposed, digest: header?.digest ?? '', bytes: header?.bytes ?? 0 };
   }
 
@@ -217,7 +217,7 @@ export class CatalogState {
       const isUnrecorded = isNew && current !== undefined && current.digest !== recorded;
       this.putAwaiting({
         waiting,
-        refused: proposed === undefined ? refused : refusal(proposed.generation, why),
+        refused: proposed === undefined ? refused : { generation: proposed.generation, why },
         ...(isUnrecorded && {
           proposed: { generation: current!.generation, replacesAny: true },
         }),
@@ -239,6 +239,10 @@ export class CatalogState {
       if (named !== undefined) this.put(CURRENT_KEY, named);
       this.table.removeSync(AWAITING_KEY);
     });
+  }
+
+  private headerOf(generation: number): Header | undefined {
+    return this.headers().find((one) => one.generation === generation);
   }
 
   private headers(): readonly Header[] {
@@ -266,10 +270,6 @@ export class CatalogState {
 
 function withWaiting(awaiting: Awaiting, header: Header): Awaiting {
   return { ...awaiting, waiting: [...awaiting.waiting, header].slice(-WAITING_MAX) };
-}
-
-function refusal(generation: number, why: string): NonNullable<Awaiting['refused']> {
-  return { generation, why };
 }
 
 export function putWithChecksum(table: BinaryTable, key: Buffer, bytes: Buffer): void {

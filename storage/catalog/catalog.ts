@@ -47,6 +47,7 @@ import {
   opened,
   type Proposal,
 } from './catalog-state.ts';
+import { chunksOf } from './chunks.ts';
 
 /** Parts of bytes that were computed from a generation. The store does not know what they mean. */
 export interface CatalogSnapshot {
@@ -295,7 +296,7 @@ async function writeSnapshot(
   for (const [part, pieces] of parts.entries()) {
     let length = 0;
     let chunks = 0;
-    for (const chunk of chunksOf(pieces)) {
+    for (const chunk of chunksOf(pieces, CHUNK_BYTES)) {
       await putTogether(snapshots, [[objectKey(generation, part, String(chunks)), chunk]]);
       chunks += 1;
       length += chunk.length;
@@ -303,25 +304,6 @@ async function writeSnapshot(
     lengths.push(length);
   }
   return { format, lengths };
-}
-
-/** Yields chunks of one size, except the last, each in a buffer of its own. */
-function* chunksOf(pieces: Iterable<Uint8Array>): Generator<Buffer> {
-  let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-  let at = 0;
-  for (const piece of pieces) {
-    for (let taken = 0; taken < piece.length; ) {
-      const part = piece.subarray(taken, taken + CHUNK_BYTES - at);
-      chunk.set(part, at);
-      at += part.length;
-      taken += part.length;
-      if (at < CHUNK_BYTES) continue;
-      yield chunk;
-      chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      at = 0;
-    }
-  }
-  if (at > 0) yield chunk.subarray(0, at);
 }
 
 /** Reads all parts in one event-loop iteration, so from one LMDB snapshot. */

@@ -53,8 +53,13 @@ async function append(options: AppendOptions, log: FileLog, record: ControlRecor
   engine.apply(commands, new Float64Array(commands.buffer), 0);
   engine.end();
   const facts = {
-    ...{ sequence: lastBatch(t), time, persistedClosedSequence: 0, digest: stateDigest(t) },
-    ...{ firstFill: fills, endFill: fillCount(t), closedEnd: closedCount(t) },
+    sequence: lastBatch(t),
+    time,
+    persistedClosedSequence: 0,
+    digest: stateDigest(t),
+    firstFill: fills,
+    endFill: fillCount(t),
+    closedEnd: closedCount(t),
   };
   const payload = encodeBatch(facts, commands);
   const entry = { sequence: facts.sequence, time, after: facts.digest, payload };

@@ -34,7 +34,10 @@ const BYTES_MAX = 2 ** 19;
 export async function newestRecords(options: NewestOptions): Promise<NewestRecords | undefined> {
   const { dataDir } = options;
   const log = await FileLog.open({
-    ...{ dataDir, durability: 'flushed', segmentBytes: 0, readOnly: true },
+    dataDir,
+    durability: 'flushed',
+    segmentBytes: 0,
+    readOnly: true,
     log: options.log,
   });
   const { digest, first, last: sequence } = log;
@@ -42,7 +45,8 @@ export async function newestRecords(options: NewestOptions): Promise<NewestRecor
   rebuildNewest(options, log);
   const stored = recordsFrom(log, Math.max(first, sequence - RECORDS_MAX + 1), sequence);
   return {
-    ...{ sequence, digest },
+    sequence,
+    digest,
     records: stored.slice(fittingFrom(stored)),
     digestAt(other) {
       if (other < first || other > sequence) return undefined;

@@ -63,10 +63,7 @@ async function run(setup: RecoverySetup, port: MessagePort): Promise<void> {
   const assistant = isLarge && availableParallelism() > 1 ? new RecoveryAssistant() : undefined;
   const warn = (line: string): void => say({ kind: 'warning', line });
   const events = new EventBuffer(EVENTS_MAX);
-  const begun: Begun = begin(
-    ...([capacities, snapshots, candidates, warn, assistant, events] as const),
-    growing,
-  );
+  const begun: Begun = begin(capacities, snapshots, candidates, warn, assistant, events, growing);
   const { engine, firstFill, snapshot, passedOver } = begun;
   const { t } = engine;
   const read = (from: number) => new SegmentReader(logDirectory(dataDir), from);
@@ -75,7 +72,12 @@ async function run(setup: RecoverySetup, port: MessagePort): Promise<void> {
   const replayed = catchUp(begun, log, (record) => recent.add(record, events));
   const { batches, from } = recent;
   say({
-    ...{ kind: 'recovered', memory: t.memory, snapshot, replayed, firstFill, passedOver },
+    kind: 'recovered',
+    memory: t.memory,
+    snapshot,
+    replayed,
+    firstFill,
+    passedOver,
     recent: { batches, from },
   });
   audit(t, assistant);

@@ -44,10 +44,16 @@ export class ReplayedBatches implements Replayed {
       this.from = sequence;
       return;
     }
-    // The bytes of the record are another's as soon as the next one is read.
-    const batch = { ...{ sequence, endFill, time }, commands: i32.slice() };
-    this.batches.push({ ...batch, events: events.i32.slice(0, events.words) });
-    this.bytes += bytesOf(this.batches.at(-1)!);
+    // The next record reuses the memory of this one.
+    const batch = {
+      sequence,
+      endFill,
+      time,
+      commands: i32.slice(),
+      events: events.i32.slice(0, events.words),
+    };
+    this.batches.push(batch);
+    this.bytes += bytesOf(batch);
     while (this.bytes > RECENT_BYTES_MAX) {
       const oldest = this.batches.shift()!;
       this.bytes -= bytesOf(oldest);

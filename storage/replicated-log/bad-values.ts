@@ -30,11 +30,11 @@ export class BadValues {
       return value;
     } catch (error) {
       if (error instanceof OtherGroupFormat) throw error;
-      throw this.say(key, (error as Error).message, advice);
+      throw this.report(key, (error as Error).message, advice);
     }
   }
 
-  private say(key: string, why: string, advice: string): BadValue {
+  private report(key: string, why: string, advice: string): BadValue {
     const text = `${key} has a value that cannot be read: ${why}`;
     if (!this.bad.has(key)) this.warn(`etcd: ${text}; ${advice}`);
     this.bad.add(key);

@@ -1,7 +1,7 @@
 /**
- * What an operator does once etcd is full, or holds much room that it does not use: a member gives the free room of
- * its file back. It answers nothing meanwhile, so the members have their turns one after the other, the leading one
- * last. Then the log takes records again.
+ * Room in a full etcd, or in one whose files hold much that is free: a member shrinks its file. It answers nothing
+ * meanwhile, so an operator has one member after the other do it, the leading one last. Then the log accepts records
+ * again.
  */
 import type { EtcdClient, MemberStatus } from './etcd-client.ts';
 

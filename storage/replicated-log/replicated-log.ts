@@ -47,6 +47,7 @@ export function isTail(value: unknown): value is Tail {
 /** Tail of an empty log. */
 export const NO_TAIL: Tail = { sequence: 0, digest: 0, link: 0, bytes: 0, epoch: 0, writer: '' };
 
+/** None is called before the subscription is returned. */
 export interface FollowCalls {
   /** Each record after the given position, in order, without a gap. The next one waits for what it returns. */
   take(entry: LogEntry): void | Promise<void>;

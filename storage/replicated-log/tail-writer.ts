@@ -1,8 +1,8 @@
 /**
- * Who may write to a log that several machines share, from its claim to its end: one group in flight, each
- * swapped with the tail that this writer has left. The first group that is not certainly its own ends it.
+ * The writer of a log that several machines share, from its claim to its end. It has one group in flight, each swapped
+ * with the tail that this writer has left. The first group that is not certainly its own ends it.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -48,7 +48,9 @@ export function cleanLine(text: string): string {
   if (unprintableIn(text) === undefined) return cut(text, FOREIGN_TEXT_MAX);
   // A tab or a line break separates words: the run of blanks that it is in becomes one blank.
   const joined = text.replace(/\s*[\t\n\v\f\r\u0085\u2028\u2029]\s*/gu, ' ');
-  const clean = replaceUnprintable(joined.toWellFormed(), '', () => '');
+  let clean = joined.toWellFormed();
+  // A joiner is needed only while both of its neighbours are there.
+  while (unprintableIn(clean) !== undefined) clean = replaceUnprintable(clean, '', () => '');
   return cut(clean, FOREIGN_TEXT_MAX);
 }
 

@@ -17,11 +17,11 @@ const COMMON_LINES =
   /^[\t\n\r -~\u00a0-\u00ac\u00ae-\u024f\u0370-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20bf]*$/;
 const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
 /**
- * Invisible characters that scripts and emoji need: a joiner between two characters beyond ASCII, a variation selector
+ * Invisible characters that scripts and emoji need: a joiner between two characters beyond ASCII that are no blanks, a variation selector
  * behind such a character, the selector of a keycap, the name of a region behind a black flag.
  */
 const NEEDED =
-  /(?<=[\u0080-\u{10ffff}])[\u200c\u200d](?=[\u0080-\u{10ffff}])|(?<=[\u0080-\u{10ffff}])[\ufe00-\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=\u{1f3f4})[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}/gu;
+  /(?<=[^\s\0-\u007f])[\u200c\u200d](?=[^\s\0-\u007f])|(?<=[\u0080-\u{10ffff}])[\ufe00-\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=\u{1f3f4})[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}/gu;
 
 /** Returns true when a text has only common printable characters, tabs and line breaks. */
 export function isCommonProse(text: string): boolean {

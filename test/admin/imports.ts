@@ -1,4 +1,3 @@
-/** Imports beside a node that runs, and what is stored afterwards. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +6,6 @@ import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { type TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
 
-/** Imports a catalog, and waits until the node serves it. */
 export async function importCatalog(
   node: TestNode,
   catalog: object,
@@ -18,14 +16,14 @@ export async function importCatalog(
   await changeCatalog(node, ['import', file, ...flags]);
 }
 
-/** A command of the catalog that must be done. */
+/** Runs a command of the catalog, which must succeed. */
 export async function changeCatalog(node: TestNode, args: readonly string[]): Promise<void> {
   const { code, stderr, stdout } = await cli(node.dataDir, ['catalog', ...args]);
   assert.equal(code, 0, `${stdout}${stderr}`);
   await servesStored(node);
 }
 
-/** Waits until the node serves the generation that is stored, and has said so. */
+/** Waits until the node serves and logs the stored catalog generation. */
 export async function servesStored(node: TestNode): Promise<void> {
   const store = openCatalog(node.dataDir, { durability: 'flushed', readOnly: true });
   const number = store.current();
@@ -33,7 +31,7 @@ export async function servesStored(node: TestNode): Promise<void> {
   await until(() => node.log.includes(`catalog generation ${number}:`));
 }
 
-/** The market as those who sign orders know it. */
+/** Stored market in the form that signers of orders need. */
 export async function storedMarket(dataDir: string, condition: string): Promise<CatalogMarket> {
   const store = openCatalog(dataDir, { durability: 'flushed', readOnly: true });
   const market = store.load().markets.find(({ conditionId }) => conditionId === condition);

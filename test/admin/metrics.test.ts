@@ -1,4 +1,4 @@
-/** The metrics: what a node under a little traffic says of it, and that README lists them all. */
+/** Metrics of a node under a little traffic, and README's list of them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,10 +29,7 @@ const node = await TestNode.start(dataDir, { ADMIN_PORT: String(port) });
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
 
-/**
- * Every sample by its name and labels; where the thread has no time to count, those of a moment before: what
- * follows from a request is waited for.
- */
+/** Every sample by its name and labels. A busy thread returns those of a moment before. */
 async function scrape(): Promise<{ readonly text: string; of(sample: string): number }> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   assert.equal(response.headers.get('content-type'), ADMIN_TABLE['/metrics'].type);
@@ -54,7 +51,7 @@ async function scrape(): Promise<{ readonly text: string; of(sample: string): nu
   return { text, of };
 }
 
-test('every metric of the table is told, with its help and type', async () => {
+test('every metric of the table is exposed with its help and type', async () => {
   await get(node, '/time');
   const { text } = await scrape();
   for (const [name, { help, type }] of Object.entries(METRICS)) {
@@ -64,7 +61,6 @@ test('every metric of the table is told, with its help and type', async () => {
   assert.doesNotMatch(text, /^nodejs_eventloop_lag/m);
 });
 
-/** Two paths that no route has. */
 const UNKNOWN = 'exchange_http_requests_total{method="(any)",route="(other)",status="404"}';
 
 test('requests, orders, fills and stages are counted', async () => {
@@ -132,9 +128,10 @@ test('a histogram has 12 to 16 buckets, of which each counts what the smaller on
   }
 });
 
-test('requests that a rate limit refused are counted by its row', async () => {
+test('requests refused by a rate limit are counted by its row', async () => {
   const operator = await OperatorNode.start(temporaryDirectory(), {
-    ...{ RATE_LIMITS: 'on', RATE_LIMITS_OVERRIDES: 'health=1/600' },
+    RATE_LIMITS: 'on',
+    RATE_LIMITS_OVERRIDES: 'health=1/600',
   });
   for (const status of [200, 429, 429])
     assert.equal((await get(operator.node, '/')).status, status);
@@ -144,7 +141,7 @@ test('requests that a rate limit refused are counted by its row', async () => {
   await operator.node.stop();
 });
 
-test('stream clients are counted while they are there', async () => {
+test('stream clients are counted while they are connected', async () => {
   const client = await SocketClient.open(node, '/ws/market');
   client.send({ type: 'market', assets_ids: market.tokenIds });
   await client.upToNow();
@@ -153,7 +150,7 @@ test('stream clients are counted while they are there', async () => {
   await until(async () => (await scrape()).of('exchange_stream_clients') === 0);
 });
 
-test('the summary of the page counts the same', async () => {
+test('the summary of the page equals the metrics', async () => {
   const response = await fetch(`http://127.0.0.1:${port}/page/summary`);
   const { node: told } = (await response.json()) as {
     readonly node: {
@@ -183,11 +180,12 @@ test('the README lists every route and every metric of the tables', () => {
     ([path, { does, token }]) => `| \`${path}\` | ${token ? 'where it is set' : 'no'} | ${does} |`,
   );
   const metrics = Object.entries(METRICS).map(([name, { help, labels, type }]) => {
-    return `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`;
+    const kind = labels.length === 0 ? type : `${type} by ${labels.join(', ')}`;
+    return `- \`${name}\` (${kind}): ${help}`;
   });
   const operations = Object.entries(OPERATIONS).map(([key, { does, input }]) => {
     const members = Object.keys(input.properties).map((name) => `\`${name}\``);
-    return `| \`${key}\` | ${members.join(' ')} | ${does} |`;
+    return `- \`${key}\`${members.length === 0 ? '' : ` (${members.join(' ')})`}: ${does}`;
   });
   for (const rows of [routes, operations, metrics]) {
     const text = `${rows.join('\n')}\n`;

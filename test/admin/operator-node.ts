@@ -1,4 +1,3 @@
-/** A node with an admin listener, and calls of its operations. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,13 +30,13 @@ export class OperatorNode {
     );
   }
 
-  /** A running node with its admin listener at `port`. */
+  /** Operations of a running node whose admin listener is at `port`. */
   static of(node: TestNode, dataDir: string, port: string): OperatorNode {
     const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
     return new OperatorNode(node, `http://127.0.0.1:${port}`, token);
   }
 
-  /** @param key an operation, or what is none */
+  /** @param key an operation of the table, or a path that is none */
   async call(
     key: string,
     body?: unknown,
@@ -49,7 +48,6 @@ export class OperatorNode {
     return { status: response.status, json: (await response.json()) as Record<string, unknown> };
   }
 
-  /** An operation that must be done. @param query with its `?` */
   async done(key: OperationKey, body?: unknown, query = ''): Promise<Record<string, unknown>> {
     const { json, status } = await this.call(`${key}${query}`, body);
     assert.equal(status, 200, `${JSON.stringify(json)}\n${this.node.log}`);

@@ -1,4 +1,7 @@
-/** Engine and catalog agree on what has resolved: after a kill between the two, and whatever is imported. */
+/**
+ * Engine and catalog agree on resolved markets after a kill between the two writes, and after any
+ * import.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -21,7 +24,7 @@ interface Named {
   readonly events: readonly [{ readonly markets: readonly [{ readonly conditionId: string }] }];
 }
 
-/** Keeps others from writing the catalog until it is called. */
+/** Locks the catalog against other writers until the returned function is called. */
 function lockCatalog(dataDir: string): () => Promise<void> {
   const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
   let release = (): void => undefined;
@@ -36,7 +39,6 @@ function lockCatalog(dataDir: string): () => Promise<void> {
   };
 }
 
-/** A node whose catalog can be pulled. */
 async function withSource(markets: Parameters<typeof withMarkets>[1]): Promise<TestNode> {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, markets);
@@ -67,7 +69,7 @@ async function assertResolved(node: TestNode, id: string, condition: string): Pr
   );
 }
 
-test('a node that is killed between a resolution and its catalog says so after the next start', async () => {
+test('a resolution is in the catalog after the next start when the node was killed between the two', async () => {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, FILE);
   const { conditionId: condition } = market!;
@@ -90,7 +92,7 @@ test('a node that is killed between a resolution and its catalog says so after t
   await node.stop();
 });
 
-test('a catalog that was replaced whole says again what has resolved, without another start', async () => {
+test('a replaced catalog shows resolved markets again, without another start', async () => {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, FILE);
   const { conditionId: condition } = market!;

@@ -1,6 +1,7 @@
 /**
- * Bad input of operators and users over real HTTP, as one table: each is refused in the documented shape, by a text
- * that names the member or the rule, and then no batch is in the log, and no balance and no market has changed.
+ * Bad input of operators and users over real HTTP, as one table. Each is refused in the documented
+ * shape, by a text that names the member or the rule. Afterwards no batch is in the log, and no
+ * balance and no market has changed.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -22,10 +23,8 @@ const unknown = `0x${'7'.repeat(64)}`;
 const stranger = `0x${'12'.repeat(20)}`;
 const idOf = (name: string, ms = Date.now()): string => `${ms}-${name}`;
 
-/** Payouts in place of the list. */
 const byName = (payouts: object) => ({ payout: undefined, payouts });
 
-/** Ids under which something was done. */
 const used = { deposit: idOf('used'), split: idOf('split'), resolve: idOf('resolve') };
 await operator.done('POST /admin/ledger/deposit', { wallet, amount: '100', id: used.deposit });
 await operator.done('POST /admin/ledger/deposit', { wallet: bob.address, amount: '100' });
@@ -47,7 +46,7 @@ await until(async () => {
   return (json as { liquidity: number }[]).filter(({ liquidity }) => liquidity > 0).length === 2;
 });
 
-/** Everything that a refused request must leave as it is. */
+/** State that a refused request must not change. */
 async function stateOf(): Promise<unknown> {
   const metrics = await fetch(`${operator.base}/metrics`);
   const text = await metrics.text();
@@ -66,7 +65,7 @@ async function stateOf(): Promise<unknown> {
 
 type Case = readonly [what: string, body: unknown, status: number, text: RegExp];
 
-/** Of operators: any printable text is one. */
+/** Ids of operators: any printable text is valid. */
 const ids: readonly Case[] = [
   ['an empty id', { id: '' }, 400, /printable/],
   ['an id with a line break', { id: 'a\nb' }, 400, /printable/],
@@ -92,7 +91,7 @@ const amounts: readonly Case[] = [
   ['a used id of a resolution', { id: used.resolve }, 409, /used for a resolution at /],
   ['a member of its own', { colour: 'red' }, 400, /unknown_field: colour/],
 ];
-/** Those of users are micro-units. */
+/** Amounts of users are micro-units. */
 const sets: readonly Case[] = [
   ['nothing', { amount: undefined }, 400, /invalid_field: amount.*is missing/],
   ['zero', { amount: '0' }, 400, /amount must be a whole number/],
@@ -242,7 +241,7 @@ function assertRefused(what: string, { json, status }: Refused, [, , wanted, tex
   assert(code !== undefined && code === refusalCode(error), `${what}: ${JSON.stringify(json)}`);
 }
 
-test('what an operator sends that is wrong is refused, and nothing changes', async () => {
+test('a wrong request of an operator is refused, and nothing changes', async () => {
   const before = await stateOf();
   for (const [key, [body, cases]] of Object.entries(OPERATIONS)) {
     for (const one of cases) {
@@ -257,7 +256,7 @@ test('what an operator sends that is wrong is refused, and nothing changes', asy
   }
 });
 
-test('what a user sends that is wrong is refused, and nothing changes', async () => {
+test('a wrong request of a user is refused, and nothing changes', async () => {
   const before = await stateOf();
   for (const path of ['/split', '/merge']) {
     for (const one of sets) {
@@ -275,7 +274,7 @@ test('what a user sends that is wrong is refused, and nothing changes', async ()
   assert.deepEqual(await stateOf(), before);
 });
 
-test('a withdrawal beside fills gets what is free, and never what an order reserves', async () => {
+test('a withdrawal beside fills gets free money, and never reserved money', async () => {
   const free = async (): Promise<number> => {
     const query = `?wallet=${wallet}`;
     const { cash } = await operator.done('GET /admin/ledger/balance', undefined, query);
@@ -298,7 +297,7 @@ test('a withdrawal beside fills gets what is free, and never what an order reser
   assert.equal(imbalance, '0');
 });
 
-test('one market of a neg-risk event at most resolves to Yes, also after a kill and without its event', async () => {
+test('at most one market of a neg-risk event resolves to Yes, also after a kill and without its event', async () => {
   const wish = { title: 'Which one wins?', negRisk: true };
   const { event } = await operator.done('POST /admin/events', wish);
   const conditions: unknown[] = [];

@@ -9,13 +9,12 @@ import { seconds, Trader } from '../common/traders.ts';
 
 const MIB = 2 ** 20;
 const LONG = `[${' '.repeat(MIB - 2)}]`;
-/** Sixteen mebibytes are hashed. */
 const HASHED = 16;
-/** In which they are counted. */
+/** Window in which hashed bodies are counted. */
 const WINDOW_MS = 10_000;
 const ATTEMPTS_MAX = 20;
 const AT_ONCE = 4;
-/** Of who is believed: the list is empty. */
+/** Entries of the list of callers that have proved themselves; the list begins empty. */
 const BELIEVED = 400;
 const FALSE_KEY = {
   apiKey: '00000000-0000-4000-8000-000000000000',
@@ -28,7 +27,7 @@ const node = await TestNode.start(temporaryDirectory(), { RATE_LIMITS: 'on' });
 const agents = new Map<string, Agent>();
 const trader = await Trader.join(node, 'failed proofs');
 
-/** POST with a signature over another body where `signs` is given. */
+/** POST with a signature over `signs` in place of the body. */
 function post(from: string, path: string, key: Trader['trio'], body: string, signs = body) {
   const agent = agents.get(from) ?? new Agent({ keepAlive: true, localAddress: from });
   agents.set(from, agent);
@@ -37,7 +36,6 @@ function post(from: string, path: string, key: Trader['trio'], body: string, sig
   return send(node, 'POST', path, headers, body, agent);
 }
 
-/** Of requests that are sent a few at a time. */
 async function statuses(count: number, ask: () => Promise<Reply>): Promise<number[]> {
   const found: number[] = [];
   while (found.length < count) {
@@ -48,7 +46,10 @@ async function statuses(count: number, ask: () => Promise<Reply>): Promise<numbe
   return found;
 }
 
-/** What a caller is answered within one window: a slow machine may need more than one attempt, each with a new caller. */
+/**
+ * Answers to one caller within one window. A slow machine may need several attempts, each with a
+ * new caller.
+ */
 async function inOneWindow<T>(first: number, ask: (caller: string) => Promise<T>) {
   for (let last = first; last < first + ATTEMPTS_MAX; last++) {
     const caller = `127.0.0.${last}`;
@@ -79,7 +80,7 @@ test('long bodies of a caller without credentials are refused unread after sixte
   assert.equal((await post('127.0.0.12', '/orders', trader.trio, LONG)).status, BELIEVED);
 });
 
-test('the same of a key whose signatures are wrong, also where a worker begins before they are seen', async () => {
+test('long bodies of a key with wrong signatures are refused likewise, also when a worker begins before the check', async () => {
   const { answered, caller } = await inOneWindow(200, (from) =>
     statuses(HASHED + 1, () => post(from, '/orders', trader.trio, LONG, '[]')),
   );
@@ -87,13 +88,13 @@ test('the same of a key whose signatures are wrong, also where a worker begins b
   assert.equal((await post(caller, '/orders', trader.trio, '[]')).status, BELIEVED);
 });
 
-test('who signs well is never refused for long bodies', async () => {
+test('a caller with valid signatures is never refused for long bodies', async () => {
   const right = () => post('127.0.0.14', '/orders', trader.trio, LONG);
   const found = await statuses(2 * HASHED, right);
   assert.deepEqual(found, new Array<number>(2 * HASHED).fill(BELIEVED));
 });
 
-test('without rate limits nobody is refused', async () => {
+test('nobody is refused when rate limits are off', async () => {
   const free = await TestNode.start(temporaryDirectory());
   const { address } = trader;
   const headers = level2('SERVICE', address, FALSE_KEY, 'POST', '/orders', LONG, seconds());

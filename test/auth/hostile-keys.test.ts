@@ -1,6 +1,6 @@
 /**
- * What one key can take from the others, on a whole node: wallets in the table of accounts, wallets that are
- * not its own, orders, and further keys.
+ * Bounds of one key on a whole node: rows in the table of accounts, wallets of others, orders, and
+ * further keys.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -32,14 +32,13 @@ async function openMarket() {
   return { bid, start };
 }
 
-/** A bid for a proxy wallet. */
 function ofWallet(terms: Terms, maker: string, signatureType = 1): Terms {
   return { ...terms, signed: { maker, signatureType } };
 }
 
 const invented = (n: number): string => `0x${String(n).padStart(40, '0')}`;
 
-test('a key has WALLETS_PER_SIGNER wallets, whatever it cancels, before and after a restart', async () => {
+test('a key has at most WALLETS_PER_SIGNER wallets, after any cancels, before and after a restart', async () => {
   const { bid, start } = await openMarket();
   // All of it also says that RATE_LIMITS=off counts neither orders nor keys.
   const uncounted = { RATE_LIMITS: 'off', ORDERS_PER_10S: '1', KEYS_PER_HOUR: '1' };
@@ -61,7 +60,7 @@ test('a key has WALLETS_PER_SIGNER wallets, whatever it cancels, before and afte
   await node.stop();
 });
 
-test('where a factory is known a wallet is its own signer alone, also one that a stranger had before', async () => {
+test('with a known factory only its own signer has a wallet, also after a stranger had it', async () => {
   const { bid, start } = await openMarket();
   const factory = PROFILE_TABLE.proxyWalletFactory.polymarket;
   const [address = '', codeHash = ''] = factory.split(':');
@@ -155,7 +154,7 @@ test('a node that counts orders and keys', async (t) => {
   );
 
   await t.test(
-    'an address is issued KEYS_PER_HOUR keys, of whatever wallets; asking for one again is free',
+    'an address is issued KEYS_PER_HOUR keys for any wallets; asking for one again is free',
     async () => {
       const ask = (name: string, nonce = '0'): Promise<Reply> => {
         const wallet = Wallet.fromSeed(`hostile keys/${name}`);

@@ -1,4 +1,3 @@
-/** Digests of orders of version 2 against ethers. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

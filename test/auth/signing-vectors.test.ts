@@ -1,6 +1,6 @@
 /**
- * The known answers of docs/signing-vectors.json: those of the client, of ethers and of node:crypto, and a node takes
- * them. So whoever signs in another language can rely on them.
+ * Known answers of docs/signing-vectors.json, for signers in other languages. They equal those of
+ * the client, of ethers and of node:crypto, and a node accepts them.
  */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -74,7 +74,6 @@ const KEY = Buffer.from(nodeKey, 'hex');
 const PREFIX = 'SERVICE';
 const SKEW = 300;
 
-/** A group of rules, without its heading. */
 function groupOf(heading: string): string {
   const [, ...groups] = protocol.split(/^###? /m);
   const found = groups.find((group) => group.startsWith(`${heading}\n`));
@@ -82,7 +81,7 @@ function groupOf(heading: string): string {
   return found;
 }
 
-test('there are three, of both versions, both sides and both contracts', () => {
+test('three vectors cover both versions, both sides and both contracts', () => {
   assert.deepEqual(
     vectors.map(({ domain, order, type }) => [type, order.side, domain.verifyingContract]),
     [
@@ -111,7 +110,7 @@ for (const vector of vectors) {
     assert.deepEqual(level2(PREFIX, address, apiKey, method, path, body, at), headers);
   });
 
-  test(`${vector.name}: the same by ethers and node:crypto, from the texts of the types alone`, async () => {
+  test(`${vector.name}: ethers and node:crypto give the same values, from the texts of the types alone`, async () => {
     assert.equal(addressByEthers(privateKey), address);
     const byEthers = await typedDataByEthers(privateKey, domain, types.domain, order, types[type]);
     assert.deepEqual(byEthers, { digest: vector.digest, signature: vector.signature });
@@ -126,7 +125,7 @@ for (const vector of vectors) {
     assert.equal(hmac.update(signed).digest('hex'), SERVICE_SIGNATURE);
   });
 
-  test(`${vector.name}: the server takes both levels at their time`, async () => {
+  test(`${vector.name}: the server accepts both levels at their time`, async () => {
     const bytes = Buffer.from(address.slice(2), 'hex');
     const { chainId } = level1Domain;
     const { registry } = registryOf(KEY, chainId);
@@ -163,7 +162,7 @@ test('a node with the demo places the three bodies as they stand, under their di
   await node.stop();
 });
 
-test('the protocol shows the types, the bodies of both versions, and the answers', () => {
+test('the protocol shows the types and the bodies of both versions', () => {
   const blocks = (heading: string, language = ''): string[] =>
     [
       ...groupOf(heading).matchAll(new RegExp(`^ {3}\`\`\`${language}\n([^]*?)^ {3}\`\`\``, 'gm')),
@@ -181,19 +180,4 @@ test('the protocol shows the types, the bodies of both versions, and the answers
     blocks('Body of an order', 'json').map((text) => JSON.parse(text)),
     [first, third].map((vector) => JSON.parse(vector!.request.body)),
   );
-  const answers = blocks('Known answers');
-  assert.equal(answers.length, vectors.length);
-  for (const [i, vector] of vectors.entries()) {
-    const { address, apiKey, digest, level1: proof, name, privateKey, request, signature } = vector;
-    const lines = answers[i]!.trim().split('\n');
-    assert.deepEqual(
-      [lines[0], ...lines.slice(1).map((line) => line.split(/ {2,}/)[1])],
-      [
-        ...[name, privateKey, address, digest, signature],
-        ...[apiKey.apiKey, apiKey.secret, apiKey.passphrase],
-        ...[request.headers.SERVICE_TIMESTAMP, request.headers.SERVICE_SIGNATURE],
-        ...[proof.digest, proof.headers.SERVICE_SIGNATURE],
-      ],
-    );
-  }
 });

@@ -1,4 +1,3 @@
-/** Wallets that follow from a signer, against ethers and against the addresses that client libraries publish. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Wallets, walletFactory } from '../../server/auth/wallet-factory.ts';
@@ -22,14 +21,16 @@ function byEthers(type: typeof PROXY | typeof SAFE, signer: string): string {
   return walletByEthers(factory, codeHash, signer, type === PROXY);
 }
 
-/** Signer, proxy wallet and safe, as several client libraries of the other service have them in their tests. */
+/**
+ * Signer, proxy wallet and safe from the tests of several client libraries of the other service.
+ */
 const SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const PUBLISHED = {
   [PROXY]: '0x365f0cA36ae1F641E02Fe3b7743673DA42A13a70',
   [SAFE]: '0xd93b25Cb943D14d0d34FBAf01fc93a0F8b5f6e47',
 } as const;
 
-test('the published wallets of a published signer are its own, and nobody else is', () => {
+test('the published wallets of a published signer belong to it, and no other wallet does', () => {
   const wallets = known();
   for (const type of [PROXY, SAFE] as const) {
     const wallet = bytes(PUBLISHED[type]);
@@ -50,14 +51,14 @@ test('the published wallets of a published signer are its own, and nobody else i
   assert.equal(wallets.ownershipOf(0, proxy, bytes(SIGNER)), 'unknown');
 });
 
-test('where no factory is known nothing is said', () => {
+test('no wallet is derived without a known factory', () => {
   const wallets = new Wallets({ proxy: walletFactory('none'), safe: undefined });
   for (const type of [PROXY, SAFE] as const) {
     assert.equal(wallets.ownershipOf(type, bytes(PUBLISHED[type]), bytes(SIGNER)), 'unknown');
   }
 });
 
-test('signers that share a place of the memory, in any order, have their own wallets', () => {
+test('signers that share a cache slot, in any order, have their own wallets', () => {
   withSeed((random) => {
     const wallets = known();
     const tails = ['0000', '0001', '1000', 'ffff'];

@@ -1,7 +1,9 @@
-/** Recordings in memory: one market, Yes and No, and what a source says of it. Times count from START. */
+/**
+ * Recordings in memory: one market with Yes and No, and messages of a source. Times count from
+ * START.
+ */
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 
-/** A midnight in UTC. */
 export const START = Date.UTC(2026, 0, 5);
 export const YES = '1';
 export const NO = '2';
@@ -24,14 +26,13 @@ export function catalog(at = 0, more: object = {}): RecordingEntry {
   return { at: START + at, kind: 'catalog', event: { id: '1', title: 'Rain', markets: [market] } };
 }
 
-/** The whole book of Yes, sizes by price. */
 export function book(at: number, bids: Levels, asks: Levels): RecordingEntry {
   const levels = (side: Levels) =>
     Object.entries(side).map(([price, size]) => ({ price, size: String(size) }));
   return message(at, { event_type: 'book', bids: levels(bids), asks: levels(asks) });
 }
 
-/** A level of Yes has this size now. */
+/** A message that sets the size of one price level of Yes. */
 export function change(
   at: number,
   side: 'BUY' | 'SELL',
@@ -42,7 +43,10 @@ export function change(
   return message(at, { event_type: 'price_change', changes });
 }
 
-/** The source traded Yes. @param side of the taker */
+/**
+ * A trade of Yes at the source.
+ * @param side of the taker
+ */
 export function trade(
   at: number,
   side: 'BUY' | 'SELL',

@@ -1,4 +1,6 @@
-/** The same recording and the same strategy give the same result, from memory and from a file, under every setting. */
+/**
+ * One recording and one strategy give one result, from memory and from a file, under every setting.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +23,6 @@ const SETTINGS: readonly BacktestOptions[] = (['keep', 'restore'] as const).flat
   (['pessimistic', 'proportional'] as const).map((queue) => ({ impact, queue })),
 );
 
-/** Does anything that a strategy can, mostly near the best prices. */
 function erratic(seed: number): Strategy {
   const random = new Random(seed);
   const act = (venue: Venue): void => {
@@ -52,7 +53,6 @@ function erratic(seed: number): Strategy {
   };
 }
 
-/** Whatever happens, money is where it was, or came through fills. */
 function assertSound(result: BacktestResult): void {
   const { equity, figures, fills, markets } = result;
   const profits = markets.reduce((sum, { profit }) => sum + profit, 0);
@@ -66,7 +66,7 @@ function assertSound(result: BacktestResult): void {
   assert.equal(result.levelsRefused, 0);
 }
 
-test('a drawn source: every setting, with and without delays, twice the same', async () => {
+test('two runs over a drawn source are equal under every setting, with and without delays', async () => {
   const seed = freshSeed();
   const stream = new SourceStream(String(seed), 3);
   const entries = [...stream.catalog(), ...stream.messages(3_000)];
@@ -93,7 +93,7 @@ test('a drawn source: every setting, with and without delays, twice the same', a
 
 const skip = existsSync(SHARED) ? false : 'the shared recordings are not here';
 
-test('recordings of a venue in the public form: trades are inferred, and runs are the same', {
+test('runs over recordings in the public form infer trades and are equal', {
   skip,
 }, async () => {
   const names = readdirSync(SHARED).filter((name) => name.startsWith('book-stream-'));

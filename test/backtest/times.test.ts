@@ -13,7 +13,7 @@ import { cli } from '../common/run-cli.ts';
 import { book, catalog, change, START, trade, YES } from './entries.ts';
 
 const directory = temporaryDirectory();
-/** The most that a backtest of a few messages may have, in MiB: a few times what it needs. */
+/** Heap of a backtest of a few messages, MiB: a few times its need. */
 const HEAP_MIB = 64;
 const DAY = 86_400_000;
 
@@ -27,7 +27,6 @@ writeFileSync(
   };`,
 );
 
-/** Values in place of a time that no recording can have, as texts of JSON. */
 const NO_TIMES = [
   ...['"9007199254740991"', '"4102444800000"', '1e300', '-1', '"-1"', '5.5', '"5.5"', '"NaN"'],
   ...['null', '""', '"1e3"', '{}', '[5]', 'true', '" 5"'],
@@ -44,7 +43,7 @@ function lines(entries: readonly object[]): string[] {
   return entries.map((entry) => JSON.stringify(entry));
 }
 
-/** The sound messages, with others between them that have no time of a recording. */
+/** Valid messages, with messages without a valid time between them. */
 function publicFile(name: string, times: readonly string[]): string {
   const sound = lines(SOUND.map((entry) => (entry.kind === 'message' ? entry.message : {})));
   const wrong = times.map((time) => sound[0]!.replace(`"${START}"`, time));
@@ -64,7 +63,6 @@ async function ownFile(name: string, between: readonly string[]): Promise<string
   return path;
 }
 
-/** The command in a process of its own, which has little memory. */
 function runSmall(path: string): BacktestResult {
   const args = ['backtest', path, strategy, '--json'];
   const { signal, status, stderr, stdout } = spawnSync(
@@ -76,7 +74,7 @@ function runSmall(path: string): BacktestResult {
   return JSON.parse(stdout) as BacktestResult;
 }
 
-test('a message with a time that cannot be is damaged, and the run is the one without it', async () => {
+test('a message with an impossible time counts as damaged, and the run equals one without it', async () => {
   const ats = NO_TIMES.map((time) => lines([SOUND[2]!])[0]!.replace(/"at":\d+/, `"at":${time}`));
   const stamps = NO_TIMES.map((time) => lines([SOUND[2]!])[0]!.replace(`"${START + 3_000}"`, time));
   const gap = `{"at":${START + 2_000},"kind":"gap","from":-1,"to":1e300}`;
@@ -102,7 +100,7 @@ test('a message with a time that cannot be is damaged, and the run is the one wi
   }
 });
 
-test('entries of a program have the same rule', async () => {
+test('entries of a program with an impossible time count as damaged', async () => {
   const wrong = [1e300, -1, 5.5, Number.NaN, '5', undefined].map(
     (at) => ({ ...SOUND[1], at }) as never,
   );
@@ -110,7 +108,7 @@ test('entries of a program have the same rule', async () => {
   assert.deepEqual([result.messagesDamaged, result.to], [wrong.length, START + 2 * DAY]);
 });
 
-test('a pause of decades is no walk: timers end in it, days without an entry are no rows', async () => {
+test('a pause of decades is skipped: timers end in it, and days without an entry have no rows', async () => {
   const calls: number[] = [];
   const timers: Strategy = {
     everyMs: 150,
@@ -159,7 +157,7 @@ test('a strategy that calls itself again at the same time is an error, not a sta
   );
 });
 
-test('a time before an earlier one counts as that, and is said by every command', async () => {
+test('a time that goes back counts as the earlier one, and every command reports it', async () => {
   const back = [
     change(1_500, 'BUY', '0.41', 20),
     change(500, 'BUY', '0.41', 30),
@@ -188,7 +186,7 @@ test('a time before an earlier one counts as that, and is said by every command'
   assert.match(again.stdout, /^earlier times +0$/m);
 });
 
-test('a header without a time that can be is refused', async () => {
+test('a header without a possible time is refused', async () => {
   const head = { format: 'prediction-market-recording', version: 1, venue: 'a test' };
   for (const started of ['1e300', '-1', 'null', '"5"']) {
     const path = join(directory, 'header.rec');

@@ -1,4 +1,4 @@
-/** The catalog suite cannot rot: all of it runs here on tiny inputs, and says nothing about speed. */
+/** The suite `catalog` on tiny inputs, so that it keeps running; it measures nothing here. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,6 @@ import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
-/** Its processes start in the compiled form, as those of the benchmark do. */
 const { catalogSuite } = (await import(
   join(useCompiledNodes(), 'bench/catalog/catalog.bench.js')
 )) as typeof import('../../bench/catalog/catalog.bench.ts');
@@ -23,7 +22,7 @@ const TINY = {
   switching: { markets: 60, rounds: 1, windowMs: 200 },
 };
 
-test('a generated catalog is the same for the same seed, and another for another', () => {
+test('a generated catalog is equal for equal seeds, and differs for others', () => {
   const text = (seed: string): string => JSON.stringify(generateCatalog(300, seed));
   assert.equal(text('one'), text('one'));
   assert.notEqual(text('one'), text('two'));
@@ -67,7 +66,7 @@ test('a revision changes every market and says so in each', () => {
   assert.equal(revisionOf(first.events[0]!.markets[0]!.question), 0);
 });
 
-test('the load sends every target with its headers, and counts what fails', {
+test('the load sends every target with its headers, and counts failures', {
   skip: noLoad,
 }, async (t) => {
   const seen = new Set<string>();

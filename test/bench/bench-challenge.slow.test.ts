@@ -1,4 +1,4 @@
-/** The challenge's benchmark: formats, digests, and that every contender does the same. */
+/** The challenge's benchmark: formats, digests, and equal results of all contenders. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { NaiveChallenge } from '../engine/naive-challenge.ts';
 const TINY = { rounds: 1, roundMessages: 1, peerMessages: 3_000 };
 const SHARED = '../shared/data/challenge';
 
-/** What the challenge publishes; the files are not part of the repository. */
+/** Digests that the challenge publishes; its files are not part of the repository. */
 const DIGESTS: Readonly<Record<string, string>> = {
   'static-20k.bin.gz': '75465244465e144211887b27fa9d16264940e34827fe1e54f9820195c7745fc3',
   'normal-20k.bin.gz': '7e32c8ad534265a77e66b9fc1df15cc61fe3030434a5b0ab9548704d23bb0395',
@@ -34,7 +34,7 @@ const LONG_DIGESTS: Readonly<Record<string, string>> = {
   'flash-crash-1m.bin.br': 'cff8d3f94b709fc64a8b2058a6ca4fb6920364904796e46906895e362d2bb16b',
 };
 
-test('core and exchange report what a naive engine reports, whatever the file is packed in', async () => {
+test('core and exchange report the same as a naive engine, for every packing of the file', async () => {
   const raw = generateChallenge(3_000, 'bench-challenge');
   const stream = decodeChallenge('generated', raw);
   const naive = new NaiveChallenge();
@@ -63,7 +63,7 @@ test('core and exchange report what a naive engine reports, whatever the file is
   }
 });
 
-test('the other packages fill as much as the rules say', () => {
+test('the other packages fill the size of the rules', () => {
   const stream = decodeChallenge('generated', generateChallenge(600, 'peers'));
   const naive = new NaiveChallenge();
   eachMessage(stream, (message) => naive.apply(message));

@@ -1,4 +1,4 @@
-/** The suite `http` cannot rot: it runs here on tiny inputs, and says nothing about speed. */
+/** The suite `http` on tiny inputs, so that it keeps running; it measures nothing here. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -6,7 +6,6 @@ import { loadProblem } from '../../bench/common/http-load.ts';
 import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
-/** Its processes start in the compiled form, as those of the benchmark do. */
 const { httpSuite } = (await import(
   join(useCompiledNodes(), 'bench/http/http.bench.js')
 )) as typeof import('../../bench/http/http.bench.ts');

@@ -1,4 +1,4 @@
-/** The table of the fill model on a recording of our own making. */
+/** The table of the fill model on a generated recording. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { fillModelSuite } from '../../bench/paper/fill-model.bench.ts';
 
-/** Ten minutes of one market: the level at the best bid is cancelled and traded in turn. */
+/** Ten minutes of one market: orders at the best bid are cancelled and traded in turn. */
 function recording(): string {
   const lines: object[] = [];
   const say = (at: number, fields: object): void => {

@@ -1,4 +1,4 @@
-/** The suite `spans` cannot rot: each route is asked its worst question here, on tiny stores. */
+/** The suite `spans` on tiny stores: each route gets its most expensive request. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -8,14 +8,13 @@ import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { useCompiledNodes, withoutPreloads } from '../common/forms.ts';
 import { SHORT } from '../common/random.ts';
 
-/** Its processes start in the compiled form, as those of the benchmark do. */
 const { spansSuite } = (await import(
   join(useCompiledNodes(), 'bench/spans/spans.bench.js')
 )) as typeof import('../../bench/spans/spans.bench.ts');
 
 const TINY = { markets: 60, traded: 30, deep: 1, rounds: 2, idleMs: 0 };
 
-test('the suite asks every route whose answer grows with what is stored, and tells its longest span', {
+test('the suite asks every route whose answer grows with stored data, and reports its longest span', {
   skip: SHORT,
 }, async () => {
   const spans = await withoutPreloads(() => spansSuite(TINY));

@@ -1,6 +1,6 @@
 /**
- * The whole load tool against a tiny node of this test: one that answers well, one that drops
- * answers before or after executing, and ones that lie.
+ * The whole load tool against a small server of this test: a correct one, ones that drop answers
+ * before or after executing, and ones that lie.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -40,7 +40,6 @@ function markets(): LoadMarket[] {
   return chooseMarkets(catalog, 12, new Random('markets'));
 }
 
-/** What the tiny node does wrong. `request` counts the POST /orders, from 1. */
 interface Faults {
   readonly dropBefore?: (request: number) => boolean;
   readonly dropAfter?: (request: number) => boolean;
@@ -49,7 +48,7 @@ interface Faults {
   readonly forgetsLastTrades?: boolean;
   readonly forgetsMakerRows?: boolean;
   readonly overstates?: boolean;
-  /** With a ledger: what GET /ledger/balance says too much. */
+  /** Excess in the answer of GET /ledger/balance, with a ledger. */
   readonly gives?: 'cash' | 'shares' | 'reserved';
 }
 
@@ -64,14 +63,14 @@ interface Row {
   readonly row: { side: string; asset: string; size: number; usdcSize: number };
 }
 
-/** A node without signatures, threads or disk, over the naive book. */
+/** A server without signatures, threads or disk, over the naive book. */
 class TinyNode {
   readonly #faults: Faults;
   readonly #tokens = new Map<string, LoadToken>();
   readonly #known = new Set<string>();
   readonly #accounts: string[] = [];
   readonly #rows: Row[] = [];
-  /** By address and token: what was split and traded. */
+  /** Split and traded amounts by address and token. */
   readonly #held = new Map<string, number>();
   #requests = 0;
 
@@ -231,8 +230,7 @@ class TinyNode {
     token.book.commit(taker, match);
     if (this.#faults.forgetsDuplicates !== true) this.#known.add(wire.salt);
     const taken = { success: true, errorMsg: '', orderID };
-    if (match.micro === 0)
-      return { ...taken, ...{ takingAmount: '', makingAmount: '' }, status: 'live' };
+    if (match.micro === 0) return { ...taken, takingAmount: '', makingAmount: '', status: 'live' };
     this.#trade(true, account, token, side, match.micro, match.collateral);
     for (const fill of match.fills) {
       const own = fill.crossToken ? token.market.tokens[1 - token.slot] : token;
@@ -268,7 +266,6 @@ class TinyNode {
   }
 }
 
-/** Loads a tiny node with 300 orders; what the tool found and printed. */
 async function load(faults: Faults, ledger = false): Promise<{ agrees: boolean; output: string }> {
   const node = new TinyNode(faults);
   // No connection ends for its silence while orders are signed on a slow machine: no answer is lost by chance.
@@ -316,7 +313,7 @@ test('answers lost before and after the execution are settled by sending again',
   assert.match(output, /lost their answer .* [1-9]\d* of those orders had been taken/);
 });
 
-test('with a ledger every wallet has what it got, split and traded', async () => {
+test('every wallet has its deposits, splits and trades with a ledger', async () => {
   const lossy = { dropAfter: (request: number) => request % 4 === 1 };
   const { agrees, output } = await load(lossy, true);
   assert(agrees, output);
@@ -324,7 +321,7 @@ test('with a ledger every wallet has what it got, split and traded', async () =>
 });
 
 for (const gives of ['cash', 'shares', 'reserved'] as const) {
-  test(`a node that says a micro-unit too much of ${gives} is found out`, async () => {
+  test(`a node that reports a micro-unit too much of ${gives} is detected`, async () => {
     const { agrees, output } = await load({ gives }, true);
     assert(!agrees);
     assert.match(output, /\/ledger\/balance of 0x/);
@@ -341,7 +338,7 @@ for (const [what, faults, found] of [
   ['loses the makers rows', { forgetsMakerRows: true }, /\/trades of .* maker .* node 0 rows/],
   ['answers another amount than it trades', { overstates: true }, /expected/],
 ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
-  test(`a node that ${what} is found out`, async () => {
+  test(`a node that ${what} is detected`, async () => {
     const { agrees, output } = await load(faults);
     assert(!agrees);
     assert.match(output, found);

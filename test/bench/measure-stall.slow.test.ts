@@ -1,6 +1,6 @@
 /**
- * The measuring mode against servers of this test: a stall must show, a lost connection must not stop
- * it, a rate limit ends it; and once as a whole against a node.
+ * The measuring mode against servers of this test: it shows a stall, survives a lost connection,
+ * and ends at a rate limit. One run is against a whole node.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -21,7 +21,6 @@ import { useCompiledNodes } from '../common/forms.ts';
 import { SMALL_NODE, temporaryDirectory } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 
-/** Compiled, because they start a thread. */
 const compiled = useCompiledNodes();
 const [{ Sender }, { Sending }, { monotonicMs }] = (await Promise.all(
   ['sender', 'sending', 'pacer'].map((name) => import(join(compiled, `bench/measure/${name}.js`))),
@@ -49,13 +48,11 @@ async function serve(t: TestContext, handler: Handler): Promise<URL> {
 
 const REQUEST = Buffer.from('POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n[]');
 const PER_SECOND = 200;
-/** Long, so that a busy machine leaves nothing unanswered that will be. */
+/** Long enough for a busy machine to answer everything that it will answer. */
 const DRAIN_MS = 30_000;
-/** Longer than a busy machine stands still. */
 const SHORT_DRAIN_MS = 6_000;
 const STALL_MS = 1000;
 
-/** Answers at once, but nothing for a second from the moment that the n-th request comes. */
 function stalling(from: number): Handler {
   let requests = 0;
   let until = 0;
@@ -87,9 +84,9 @@ async function measured(
   });
   await sender.connect();
   await sender.run(monotonicMs() + 20);
-  const keeper = new FigureCollector({ warmupSeconds: 0, durationSeconds: count / PER_SECOND });
-  keeper.add(rows.take());
-  return { figures: keeper.figures(), sent };
+  const collector = new FigureCollector({ warmupSeconds: 0, durationSeconds: count / PER_SECOND });
+  collector.add(rows.take());
+  return { figures: collector.figures(), sent };
 }
 
 test('a server that stalls for a second shows in the p99, which a closed loop would hide', async (t) => {
@@ -149,7 +146,10 @@ test('a rate limit ends the run at once, and is an outcome', async (t) => {
   assert(parsed.ok);
   const { url: _, ...options } = parsed.options;
   const signing = {
-    ...{ credentialPrefix: 'SERVICE', chainId: 137, domainName: 'x', domainVersion: '1' },
+    credentialPrefix: 'SERVICE',
+    chainId: 137,
+    domainName: 'x',
+    domainVersion: '1',
     exchangeAddress: `0x${'5'.repeat(40)}`,
     negRiskExchangeAddress: `0x${'6'.repeat(40)}`,
   };
@@ -168,7 +168,7 @@ test('a rate limit ends the run at once, and is an outcome', async (t) => {
   assert((done.outcomes.get('HTTP 429') ?? 0) < 10);
 });
 
-test('the whole tool measures a node of its own, and every order ends as it was meant to', {
+test('the whole tool measures its own node, and every order has the intended end', {
   skip: SHORT,
 }, async () => {
   const out = join(temporaryDirectory(), 'result');

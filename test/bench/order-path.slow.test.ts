@@ -1,4 +1,4 @@
-/** The benchmark of an order's path, and profiles, on tiny inputs: they run, and say nothing about speed. */
+/** The benchmark of an order's path, and profiles, on tiny inputs; they measure nothing here. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import { useCompiledNodes } from '../common/forms.ts';
 import { SMALL_NODE, temporaryDirectory } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 
-/** Compiled, because they start processes that start threads. */
 const compiled = useCompiledNodes();
 const [{ orderPathSuite }, { metricsSuite }, { ledgerSuite }, { profileNode }] = (await Promise.all(
   [
@@ -23,7 +22,7 @@ const [{ orderPathSuite }, { metricsSuite }, { ledgerSuite }, { profileNode }] =
   typeof import('../../bench/profile/profile-node.ts'),
 ];
 
-test('the order-path suite sends every order, and holds what it measures to its aims', {
+test('the order-path suite sends every order, and compares its measurements with the aims', {
   skip: SHORT,
 }, async () => {
   const shape = { rounds: 1, single: 25, saturated: 60, unsigned: 60, openSeconds: 1 };
@@ -58,13 +57,20 @@ test('the ledger suite sends every order to a node with a ledger and to one with
   assert(ratios[0]!.ratio > 0);
 });
 
-test('a profile tells of the I/O thread and the worker what they did under load', {
+test('a profile shows the work of the I/O thread and the worker under load', {
   skip: SHORT,
 }, async () => {
   const out = temporaryDirectory();
   await profileNode({
-    ...{ rate: undefined, orders: 60, batch: 1, connections: 2, unsigned: false },
-    ...{ interval: 500, perf: false, out, environment: { ...SMALL_NODE, WORKERS: '1' } },
+    rate: undefined,
+    orders: 60,
+    batch: 1,
+    connections: 2,
+    unsigned: false,
+    interval: 500,
+    perf: false,
+    out,
+    environment: { ...SMALL_NODE, WORKERS: '1' },
   });
   const summary = readFileSync(join(out, 'summary.txt'), 'utf8');
   assert.match(summary, /^60 orders in requests of 1, 2 connections: \d+ orders\/s\n/);

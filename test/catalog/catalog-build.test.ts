@@ -1,6 +1,6 @@
 /**
- * A prepared catalog, read back fragment by fragment and compared with what the rules say of the raw
- * objects, on an odd invented catalog and on the real one where it is there.
+ * A prepared catalog, read back fragment by fragment and compared with the rules for raw objects.
+ * Input: an invented catalog of oddities, and the recorded one where it is there.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ function textOf(prepared: PreparedCatalog, start: number | undefined, end: numbe
   return utf8.decode(prepared.bytes.subarray(start, end));
 }
 
-/** Equal as JSON texts: members stand in the same order, too. */
+/** Equal as JSON texts, the order of members included. */
 function assertJson(text: string, expected: unknown, name: string): void {
   assert.equal(JSON.stringify(JSON.parse(text)), JSON.stringify(expected), name);
 }
@@ -45,12 +45,11 @@ function found(index: TextIndex, text: string): number[] {
   return [...rowsNamed(index, text)];
 }
 
-/** 1 active, 2 closed, 4 archived. */
+/** Bits: 1 active, 2 closed, 4 archived. */
 function flagsOf({ active, archived, closed }: Raw): number {
   return Number(active) + 2 * Number(closed) + 4 * Number(archived);
 }
 
-/** Whether a row is found by what stands in a column, in any case where that is an id. */
 function assertNamed(
   { keys }: PreparedObjects,
   column: keyof typeof KEY_COLUMNS,
@@ -162,7 +161,7 @@ function checkSampling(prepared: PreparedCatalog, expected: NaiveCatalog) {
   }
 }
 
-/** Each entry right behind the comma of the one with the next higher id. */
+/** Each entry follows the comma of the entry with the next higher id. */
 function checkLayout({ bytes, markets, events }: PreparedCatalog): void {
   for (const { coreStart, entryEnd } of [markets, events]) {
     for (let row = 0; row < coreStart.length; row++) {
@@ -204,7 +203,6 @@ function checkOrders(
   }
 }
 
-/** The members of an object that stay as they are. */
 function still(object: Raw | undefined, statistics: readonly string[]): string[] {
   return Object.keys(object ?? {}).filter((name) => !statistics.includes(name));
 }
@@ -229,13 +227,13 @@ function checkAll(prepared: PreparedCatalog, json: Raw): void {
   }
 }
 
-test('every fragment and index of an odd catalog is what the rules say of the raw objects', () => {
+test('every fragment and index of an odd catalog follows the rules for the raw objects', () => {
   const prepared = prepareCatalog(readWhole(oddCatalog()));
   assert.deepEqual([...prepared.markets.ids], [5, 7, 8, 61, 99, 100, 1000]);
   checkAll(prepared, oddCatalog());
 });
 
-test('every fragment and index of the real catalog is what the rules say', { skip: SHORT }, (t) => {
+test('every fragment and index of the real catalog follows the rules', { skip: SHORT }, (t) => {
   if (!existsSync(REAL_FILE)) return t.skip('no real catalog here');
   const json = JSON.parse(readFileSync(REAL_FILE, 'utf8'));
   const prepared = prepareCatalog(readWhole(json));
@@ -261,7 +259,7 @@ test('a site stands for those of its creators that have a market', () => {
   assert.deepEqual(found(creators, 'c.example'), [], 'a site without any is as an unknown one');
 });
 
-test('every buffer is as long as what stands in it, and passes to another thread', () => {
+test('every buffer is as long as its content, and passes to another thread', () => {
   const prepared = prepareCatalog(readWhole(oddCatalog()));
   const buffers = buffersOf(prepared);
   const { bytes, etag } = prepared;
@@ -275,7 +273,7 @@ test('every buffer is as long as what stands in it, and passes to another thread
   assert(sum < byteLength + 64 * 1024, 'indexes of a small catalog are small');
 });
 
-test('collected texts stand whole at their places, however much memory they need', () => {
+test('collected texts are whole at their offsets, for any amount of memory', () => {
   withSeed((random) => {
     const bytes = new ByteCollector(0);
     const texts: string[] = [];
@@ -296,7 +294,7 @@ test('collected texts stand whole at their places, however much memory they need
   });
 });
 
-test('random texts stand in order by every column, whatever they have in common', () => {
+test('random texts are in order by every column, for any common prefixes', () => {
   withSeed((random) => {
     const units = ['a', 'b', '\u0000', '伊', '\ud83d', '\uffff'];
     const common = 'c'.repeat(random.below(400));

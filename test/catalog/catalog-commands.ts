@@ -1,6 +1,6 @@
 /**
- * The catalog commands for tests: inside this process, which is quick, or as a process of their own
- * where what is tested is the process.
+ * The catalog commands: inside this process, which is quick, or as a process where the process is
+ * under test.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,11 +21,9 @@ export interface Ended {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Tables of the engine that a command rebuilds from a log: as small as those of the nodes in tests. */
 const { ACCOUNTS_MAX, LEVELS_MAX, MARKETS_MAX, ORDERS_MAX, TOKENS_MAX } = SMALL_NODE;
 const SMALL_TABLES = { ACCOUNTS_MAX, LEVELS_MAX, MARKETS_MAX, ORDERS_MAX, TOKENS_MAX };
 
-/** Runs a command inside this process. */
 export async function command(
   args: readonly string[],
   env: Environment = {},
@@ -43,7 +41,6 @@ export async function command(
   return { code, stdout: out.toString(), stderr: err };
 }
 
-/** Starts a command as a process of its own. */
 export function startCommand(args: readonly string[], env: Environment) {
   return spawn(process.execPath, [...fileArgs(CLI), 'catalog', ...args], {
     cwd: ROOT,
@@ -52,7 +49,6 @@ export function startCommand(args: readonly string[], env: Environment) {
   });
 }
 
-/** Runs a command as a process of its own. */
 export async function commandProcess(
   args: readonly string[],
   env: Environment,

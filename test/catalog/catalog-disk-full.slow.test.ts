@@ -1,4 +1,3 @@
-/** An import that finds the disk full: it says so, and both the old catalog and the room are there. */
 import assert from 'node:assert/strict';
 import { statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import { commandProcess } from './catalog-commands.ts';
 
 const disk = smallDisk('24m');
 
-test('a full disk fails an import, again and again, and costs nothing', {
+test('an import on a full disk fails every time, and loses nothing', {
   skip: SHORT || (disk === undefined && 'mounting is not allowed here'),
 }, async () => {
   assert(disk !== undefined);

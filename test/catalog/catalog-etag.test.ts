@@ -1,10 +1,9 @@
-/** The etag of a catalog changes with whatever changes an answer, and with nothing else. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { prepareCatalog } from '../../server/catalog/build.ts';
 import { oddCatalog, readWhole, tokens, WALLETS } from './catalog-odd.ts';
 
-/** What is changed in each, by name; `served` says whether an answer changes with it. */
+/** Changes of a catalog by name; `served` says whether an answer changes. */
 type OddCatalog = ReturnType<typeof oddCatalog>;
 type Change = (json: OddCatalog) => unknown;
 const event = (json: OddCatalog): Record<string, unknown> => json.events[0]!;
@@ -46,14 +45,14 @@ function etagAfter(change: Change): string {
   return prepareCatalog(readWhole(json)).etag;
 }
 
-test('catalogs that are served alike have one etag', () => {
+test('catalogs with equal answers have one etag', () => {
   const { etag } = prepareCatalog(readWhole(oddCatalog()));
   for (const [name, change] of Object.entries(NOT_SERVED)) {
     assert.equal(etagAfter(change), etag, name);
   }
 });
 
-test('whatever changes an answer changes the etag', () => {
+test('every change of an answer changes the etag', () => {
   const etags = new Map([[prepareCatalog(readWhole(oddCatalog())).etag, 'the catalog itself']]);
   for (const [name, change] of Object.entries(SERVED)) {
     const etag = etagAfter(change);

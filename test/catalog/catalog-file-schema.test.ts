@@ -1,4 +1,3 @@
-/** The JSON Schema of a catalog file and the reader of catalog files agree on every field. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +18,8 @@ import { command } from './catalog-commands.ts';
 const SCHEMA = catalogFileSchema();
 const matches = new Ajv2020({ strict: false, allErrors: true }).compile(SCHEMA);
 
-/** The first file of the schema's examples. */
 const example = (SCHEMA.examples as unknown[])[0];
 
-/** Fields whose values the reader refuses in the objects of a file. */
 function refusedFields(file: unknown): string[] {
   const read = readCatalog(file);
   assert(read.ok);
@@ -36,7 +33,7 @@ function withMarket(fields: JsonObject): object {
 }
 
 const hash = `0x${'a1'.repeat(32)}`;
-/** Values that can be used, and values that cannot, of each field that may be refused. */
+/** Valid and invalid values of each field that may be refused. */
 const VALUES: Readonly<Record<string, { good: unknown[]; bad: unknown[] }>> = {
   id: { good: ['7', 7, '0', 0, '999999999999999'], bad: ['x', '', -1, 1.5, 1e15, '07', null, {}] },
   conditionId: {
@@ -70,7 +67,7 @@ const VALUES: Readonly<Record<string, { good: unknown[]; bad: unknown[] }>> = {
   },
 };
 
-test('a value matches the schema exactly where the reader can use it', () => {
+test('a value matches the schema exactly when the reader can use it', () => {
   for (const [field, { bad, good }] of Object.entries(VALUES)) {
     for (const value of [...good, ...bad]) {
       const isGood = good.includes(value);
@@ -82,7 +79,7 @@ test('a value matches the schema exactly where the reader can use it', () => {
   }
 });
 
-test('what the reader refuses an object for is what the schema requires', () => {
+test('the reader refuses exactly the objects that the schema refuses', () => {
   const needed = (rules: Readonly<Record<string, FieldRule>>): string[] =>
     Object.keys(rules).filter((name) => rules[name]!.isNeeded === true);
   for (const field of needed(MARKET_FIELDS)) {
@@ -112,7 +109,7 @@ test('the demo, the example and an export match; the example imports under --str
   assert.match(stdout, /^opens 3 markets: /m);
 });
 
-test('`catalog schema` prints it, and docs has the same and the example', async () => {
+test('`catalog schema` prints the schema that docs has, with its example', async () => {
   const { code, stderr, stdout } = await command(['schema']);
   assert.deepEqual([code, stderr], [0, '']);
   assert.deepEqual(JSON.parse(stdout), SCHEMA);

@@ -1,6 +1,6 @@
 /**
- * The catalog file reader: what it makes of good markets, of flawed ones and of files that would
- * corrupt. What real files are known for is in catalog-oddities.test.ts.
+ * The reader of catalog files: good markets, faulty ones, and files that would corrupt a store.
+ * Oddities of real files are in catalog-oddities.test.ts.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -42,7 +42,6 @@ function read(json: unknown): { catalog: Catalog; report: CatalogReport } {
   return result;
 }
 
-/** The one market that a file of one event with this one market registers. */
 function readOne(fields: JsonObject, eventFields: JsonObject = {}): CatalogMarket | undefined {
   const { catalog, report } = read({ events: [event(1, [market(11, fields)], eventFields)] });
   assert.equal(report.markets, 1, 'kept in the catalog');
@@ -101,7 +100,7 @@ test('every way to write a tick size is read exactly', () => {
   }
 });
 
-test('a tick size that no ladder has leaves the market without a book', () => {
+test('an unsupported tick size leaves the market without a book', () => {
   for (const tick of [
     0.05,
     0.002,
@@ -287,7 +286,7 @@ test('the empty condition id belongs to no market', () => {
   assert.equal(read({ events: [event(1, markets)] }).report.markets, 2);
 });
 
-test('of one market listed twice the later version stays, wherever it stands', () => {
+test('the later version of a market that is listed twice stays, in any position', () => {
   const older = market(11, { updatedAt: '2026-01-01T00:00:00Z', question: 'older' });
   const newer = market(11, { updatedAt: '2026-01-01T00:00:00.5Z', question: 'newer' });
   for (const [first, second, place] of [
@@ -306,7 +305,7 @@ test('of one market listed twice the later version stays, wherever it stands', (
   }
 });
 
-test('of one event listed twice the later version stays; without dates the last', () => {
+test('the later version of an event that is listed twice stays; without dates the last', () => {
   const versions = (first: JsonObject, second: JsonObject) =>
     read({ events: [event(1, [market(11)], first), event(1, [market(11)], second)] });
   const dated = versions(
@@ -359,7 +358,7 @@ test('objects without a usable id are left out, named by their place', () => {
   ]);
 });
 
-test('ids that came as numbers are text afterwards', () => {
+test('numeric ids become text', () => {
   const { catalog } = read({ events: [event(1, [market(11, { id: 11 })], { id: 1 })] });
   assert.equal(catalog.events[0]?.id, '1');
   assert.equal(catalog.markets[0]?.id, '11');

@@ -1,6 +1,6 @@
 /**
- * GET /public-search over real sockets: its parameters and the shape of its answer. What matches
- * which words is decided elsewhere; here the search returns what the test sets.
+ * GET /public-search over real sockets: parameters and the shape of answers. The search returns
+ * rows that the test sets.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -16,7 +16,9 @@ interface Found {
   readonly pagination: Json;
 }
 
-/** Rows are in ascending order of id: events 10, 20, 30, 40 and tags 1, 2, 3, 4. */
+/**
+ * Serves found rows, which are in ascending order of id: events 10, 20, 30, 40 and tags 1, 2, 3, 4.
+ */
 async function serveFound(context: TestContext, events: number[], tags: number[]) {
   const queries: string[] = [];
   const server = await serveCatalog(SAMPLES, context, async (q) => {
@@ -54,7 +56,7 @@ test('a search without a match answers empty lists', async (t) => {
   );
 });
 
-test('a search has to have words', async (t) => {
+test('a search without words is refused', async (t) => {
   const { server, queries } = await serveFound(t, [0], [0]);
   for (const query of ['', 'q', 'q=', 'q=+', 'q=%20%09', 'Q=a', 'q=&limit_per_type=3']) {
     const answer = await server.ask(`/public-search?${query}`);
@@ -80,7 +82,7 @@ test('a search has to have words', async (t) => {
   assert.deepEqual(queries, []);
 });
 
-test('pages of a search hold so many of each type, and say whether there are more', async (t) => {
+test('pages of a search have the requested number of each type, and say whether more follow', async (t) => {
   const { found } = await serveFound(t, [3, 2, 1, 0], [2, 0, 1]);
   const page = async (query: string) => {
     const { events, tags, pagination } = await found(`q=a&${query}`);

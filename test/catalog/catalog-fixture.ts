@@ -1,8 +1,9 @@
 /**
- * Catalog files for tests: an invented one with every oddity that real ones have shown: absent fields, lists as
- * arrays, dates in other forms, copies of several days, shared slugs, creators at every level; and the recorded one.
+ * Catalog files for tests: the recorded one, and an invented one with every oddity of real ones.
+ * Oddities are absent fields, lists as arrays, dates in other forms, copies of several days, shared
+ * slugs, creators at every level.
  *
- * Non-goals: what makes a file unreadable as a whole (catalog-file.test.ts).
+ * Non-goals: faults that make a whole file unreadable (catalog-file.test.ts).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +56,7 @@ const TAILS = [
 ];
 const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 
-/** `size` markets or so, most of them listed for trading. */
+/** A catalog of about `size` markets, most of them listed for trading. */
 export function oddCatalog(seed: number, size: number): OddCatalog {
   const random = new Random(seed);
   const wallets = Array.from({ length: 6 }, () => hex(random, 40));
@@ -73,7 +74,7 @@ export function oddCatalog(seed: number, size: number): OddCatalog {
   return { events: shuffled(random, events), tags, series, sites: sitesOf(wallets) };
 }
 
-/** Ids with gaps, of several lengths, so that their order as texts is another one. */
+/** Ids with gaps, of several lengths, so that their order as texts differs. */
 const idAt = (n: number) => String(3 + n * 7);
 
 function oddTag(random: Random, n: number): Fields {
@@ -245,7 +246,7 @@ function sentence(random: Random, length: number): string {
   return `${words.join(' ')}${random.chance(20) ? random.pick(TAILS) : ''}`;
 }
 
-/** What an event carries of a shared object: often of another day and in another language. */
+/** A shared object as an event contains it: often of another day and in another language. */
 function olderCopy(random: Random, shared: Fields): Fields {
   if (random.chance(60)) return shared;
   return {
@@ -256,7 +257,6 @@ function olderCopy(random: Random, shared: Fields): Fields {
   };
 }
 
-/** Objects twice, objects without a usable id, and shared ones that only an event carries. */
 function addCopies(random: Random, events: Fields[], tags: Fields[], series: Fields[]): void {
   const copied = events.slice(0, 3);
   for (const event of copied) {

@@ -1,7 +1,3 @@
-/**
- * Generations of the catalog in their own threads, over real LMDB: what they transfer, how they
- * take turns, and how they end.
- */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +17,6 @@ import { SHORT } from '../common/random.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange } from '../storage/stored-exchange.ts';
 
-/** Its threads start in the compiled form, which needs no loader. */
 const { openCatalogGeneration } = (await import(
   join(useCompiledNodes(), 'server/catalog/catalog-generation.js')
 )) as typeof import('../../server/catalog/catalog-generation.ts');
@@ -31,7 +26,6 @@ const DURABILITY = 'committed';
 interface Stage {
   readonly dataDir: string;
   readonly store: CatalogStore;
-  /** The errors that onFailure of its generations got. */
   readonly failures: Error[];
   open(more?: { memory?: EngineMemory; signal?: AbortSignal }): Promise<LoadedCatalogGeneration>;
 }
@@ -66,7 +60,6 @@ function stage(t: TestContext): Stage {
   };
 }
 
-/** Events of one market each. */
 function catalogOf(word: string, count: number, outcomes = 2): Catalog {
   const events = Array.from({ length: count }, (_, n) => ({
     id: n + 1,
@@ -89,7 +82,6 @@ function catalogOf(word: string, count: number, outcomes = 2): Catalog {
   return result.catalog;
 }
 
-/** A search that is not refused. */
 async function search(generation: LoadedCatalogGeneration, query: string): Promise<SearchRows> {
   const rows = await generation.search(query);
   assert(rows !== undefined);
@@ -100,24 +92,34 @@ function textOf({ prepared }: LoadedCatalogGeneration): string {
   return Buffer.from(prepared.bytes).toString();
 }
 
-test('a generation is served by threads of its own', async (t) => {
+test('a catalog generation is served by threads of its own', async (t) => {
   const { failures, open, store } = stage(t);
   const catalog = catalogOf('orchard', 40);
   await store.replace(catalog);
   const generation = await open();
 
-  await t.test('it is prepared as it would be here, and searched in its thread', async () => {
-    assert.equal(generation.number, store.current());
-    assert.deepEqual(generation.prepared, prepareCatalog(catalog));
-    const { counts, milliseconds } = generation;
-    assert.deepEqual(counts, { events: 40, markets: 40, books: 40, tags: 1, series: 0, sites: 0 });
-    assert(milliseconds > 0);
-    assert.deepEqual([generation.commands, generation.warnings], [[], []]);
-    const all = await search(generation, 'orchard');
-    assert.deepEqual([all.events.length, [...all.tags]], [40, [0]]);
-    assert.deepEqual([...(await search(generation, 'will 17')).events], [16]);
-    assert.equal((await search(generation, 'nothing')).events.length, 0);
-  });
+  await t.test(
+    'a catalog generation is prepared as in this thread, and searched in its own',
+    async () => {
+      assert.equal(generation.number, store.current());
+      assert.deepEqual(generation.prepared, prepareCatalog(catalog));
+      const { counts, milliseconds } = generation;
+      assert.deepEqual(counts, {
+        events: 40,
+        markets: 40,
+        books: 40,
+        tags: 1,
+        series: 0,
+        sites: 0,
+      });
+      assert(milliseconds > 0);
+      assert.deepEqual([generation.commands, generation.warnings], [[], []]);
+      const all = await search(generation, 'orchard');
+      assert.deepEqual([all.events.length, [...all.tags]], [40, [0]]);
+      assert.deepEqual([...(await search(generation, 'will 17')).events], [16]);
+      assert.equal((await search(generation, 'nothing')).events.length, 0);
+    },
+  );
 
   await t.test(
     'a query that is repeated while its answer is cached gets the same rows',
@@ -160,7 +162,7 @@ test('a store without a catalog gives an empty one', async (t) => {
   assert.equal((await search(generation, 'anything')).events.length, 0);
 });
 
-test('commands for the engine are those that its tables need, and an end waits for no search', async (t) => {
+test('engine commands are exactly those that the tables need, and a close waits for no search', async (t) => {
   const { open, store } = stage(t);
   const catalog = catalogOf('lantern', 3);
   await store.replace(catalog);
@@ -177,7 +179,7 @@ test('commands for the engine are those that its tables need, and an end waits f
   await assert.rejects(search(generation, 'lantern'), /closed/);
 });
 
-test('of many warnings the first are logged, and the number of the others', async (t) => {
+test('the first of many warnings are logged, with the number of the others', async (t) => {
   const { open, store } = stage(t);
   const { engine, t: tables } = new Exchange({ ...ROOMY, markets: 64, tokens: 256 });
   for (const words of marketCommands(tables, catalogOf('one', 50).markets, assert.fail)) {
@@ -193,7 +195,7 @@ test('of many warnings the first are logged, and the number of the others', asyn
   assert.equal(warnings[20], 'and 30 more markets like these');
 });
 
-test('two generations in turn each answer for themselves, whatever comes of the other', async (t) => {
+test('two catalog generations in turn answer for themselves, after any failure of the other', async (t) => {
   const { failures, open, store } = stage(t);
   await store.replace(catalogOf('copper', 5));
   const first = await open();
@@ -211,7 +213,7 @@ test('two generations in turn each answer for themselves, whatever comes of the 
   assert.deepEqual(failures, []);
 });
 
-test('a broken generation rejects and leaves the one in use alone', async (t) => {
+test('a broken catalog generation rejects and leaves the one in use alone', async (t) => {
   const { dataDir, failures, open, store } = stage(t);
   await store.replace(catalogOf('whole', 4));
   const whole = await open();
@@ -228,7 +230,7 @@ test('a broken generation rejects and leaves the one in use alone', async (t) =>
   assert.deepEqual(failures, [], 'a failure to load is reported by the rejection alone');
 });
 
-test('when its thread dies, pending and later searches reject and it is reported once', async (t) => {
+test('pending and later searches reject when their thread dies, and it is reported once', async (t) => {
   const { failures, open, store } = stage(t);
   await store.replace(catalogOf('compass', 4));
   const generation = await open();
@@ -245,7 +247,7 @@ test('when its thread dies, pending and later searches reject and it is reported
   assert.match(textOf(generation), /compass 4/, 'what was prepared is still served');
 });
 
-test('a generation that is no longer wanted while it loads rejects', async (t) => {
+test('a catalog generation that is closed while it loads rejects', async (t) => {
   const { failures, open, store } = stage(t);
   const events = SHORT ? 200 : 2_000;
   await store.replace(catalogOf('glacier', events));
@@ -261,7 +263,7 @@ test('a generation that is no longer wanted while it loads rejects', async (t) =
   assert.deepEqual(failures, []);
 });
 
-test('threads come and go while generations are replaced', { skip: SHORT }, async (t) => {
+test('threads start and end while catalog generations are replaced', { skip: SHORT }, async (t) => {
   const { failures, open, store } = stage(t);
   for (let round = 0; round < 3; round++) {
     await store.replace(catalogOf(`round${round}`, 500));

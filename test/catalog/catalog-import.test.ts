@@ -1,6 +1,7 @@
 /**
- * An import says what it does to markets, and refuses to remove many of them; a merge leaves the rest;
- * a file with faults is named in full. Orders are counted beside a node: catalog-live.slow.test.ts.
+ * An import reports its effects on markets and refuses to remove many of them; a merge leaves the
+ * rest. Every fault of a file is named. Orders are counted beside a node:
+ * catalog-live.slow.test.ts.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +24,6 @@ function range(first: number, last: number): number[] {
 const fileOf = (ids: readonly number[], fields: object = {}): File =>
   catalogFile(ids.map((id) => ({ id, ...fields }))) as File;
 
-/** Imports a file whose content is given. */
 function importing(dataDir: string, file: unknown, ...options: string[]): Promise<Ended> {
   return command(['import', '-', ...options], { DATA_DIR: dataDir }, JSON.stringify(file));
 }
@@ -41,7 +41,6 @@ async function storedIn(dataDir: string): Promise<[number | undefined, Catalog]>
   return stored;
 }
 
-/** A data directory with these markets, without what is prepared of them. */
 async function withStored(ids: readonly number[]): Promise<string> {
   const dataDir = temporaryDirectory();
   const store = openCatalog(dataDir, { durability: 'committed' });
@@ -56,7 +55,7 @@ function catalogOf(file: unknown): Catalog {
   return read.catalog;
 }
 
-/** The file of an LMDB environment in which one letter of every question is another. */
+/** Bytes of an LMDB file in which one letter of every question differs. */
 function damaged(file: string): Buffer {
   const text = readFileSync(file).toString('latin1');
   assert(text.includes('"question":"Question'));
@@ -78,7 +77,7 @@ test('an empty file is refused, and --force imports it', async () => {
   assert.deepEqual((await storedIn(dataDir))[1].markets, []);
 });
 
-test('a tenth or ten markets may go, and no more', async () => {
+test('an import may remove a tenth of the markets or ten, and no more', async () => {
   for (const [count, most] of [
     [12, 10],
     [100, 10],
@@ -93,7 +92,7 @@ test('a tenth or ten markets may go, and no more', async () => {
   }
 });
 
-test('markets that lost what a book needs are removed; those that have ended are not', async () => {
+test('markets that lost their book count as removed, ended ones do not', async () => {
   const dataDir = temporaryDirectory();
   await imported(dataDir, fileOf(range(1, 30)));
   const bare = structuredClone(fileOf(range(1, 30))) as {
@@ -107,7 +106,7 @@ test('markets that lost what a book needs are removed; those that have ended are
   await imported(dataDir, { events: [] });
 });
 
-test('the markets of the demo do not count', async () => {
+test('removed markets of the demo do not count', async () => {
   const dataDir = temporaryDirectory();
   const demo = demoCatalog() as File;
   await imported(dataDir, demo);
@@ -118,7 +117,7 @@ test('the markets of the demo do not count', async () => {
   assert.match(stderr, /would remove 20 of 20 markets/);
 });
 
-test('an import says what happens to which market before it happens', async () => {
+test('an import reports the effect on each market before it happens', async () => {
   const dataDir = temporaryDirectory();
   const [open, paused] = [fileOf(range(1, 8)), fileOf([9])];
   const pausedMarket = (paused.events[0]!.markets as JsonObject[])[0]!;
@@ -149,7 +148,7 @@ test('an import says what happens to which market before it happens', async () =
   );
 });
 
-test('a dry run makes no directory', async () => {
+test('a dry run creates no directory', async () => {
   const dataDir = temporaryDirectory();
   assert.match(await imported(dataDir, fileOf([1]), '--dry-run'), /^opens 1 markets: 1$/m);
   assert.deepEqual(readdirSync(dataDir), []);
@@ -180,7 +179,7 @@ test('rows that are left out are all named with their field, and --strict refuse
   await imported(dataDir, fileOf(range(1, 8)), '--strict');
 });
 
-test('--merge adds and replaces by id, and leaves the rest', async () => {
+test('--merge adds and replaces objects by id, and leaves the rest', async () => {
   const dataDir = temporaryDirectory();
   const tags = [
     { id: '1', label: 'Kites' },

@@ -25,7 +25,6 @@ export async function seeded(body: (random: Random, seed: number) => Promise<voi
   }
 }
 
-/** Opens connections to a port of this machine, and requests every target on one of them. */
 export async function askAll(
   port: number,
   targets: readonly string[],
@@ -88,7 +87,7 @@ export function judgeAnswer(catalog: NaiveCatalog, target: string, answer: Answe
   }
 }
 
-/** A page may be a megabyte: says where, and not all. */
+/** Returns the place of the first difference: a page may be a megabyte. */
 function firstDifference(served: string, expected: string): string {
   let at = 0;
   while (served[at] === expected[at]) at++;
@@ -114,7 +113,7 @@ function judgeFault(
   assert(isNamed, `${context}: "${detail}" names none of ${wanted}`);
 }
 
-/** What a page of search may hold, and how much of it; order is the ranking's. */
+/** Checks the members and size of a page of search; ranking decides the order. */
 function judgeSearchPage(
   expected: Expected & { readonly kind: 'search' },
   context: string,

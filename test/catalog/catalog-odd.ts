@@ -1,4 +1,3 @@
-/** An invented catalog file that is odd in as many ways as real ones are, for tests of preparing one. */
 import assert from 'node:assert/strict';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 
@@ -98,7 +97,6 @@ export function oddCatalog() {
   };
 }
 
-/** Reads a catalog file that is known to be readable. */
 export function readWhole(json: unknown): Catalog {
   const result = readCatalog(json);
   assert.ok(result.ok, result.ok ? '' : result.error);

@@ -1,6 +1,6 @@
 /**
- * Every oddity that real catalog files have shown, on small invented ones, one test each; then the
- * real file, where it is there.
+ * Every oddity of real catalog files on small invented ones, one test each; then the recorded file,
+ * where it is there.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -45,14 +45,14 @@ function read(json: unknown): { catalog: Catalog; report: CatalogReport } {
   return result;
 }
 
-/** Reads markets as those of one event; they are stored as they came, books or not. */
+/** Reads markets of one event; they are stored as they came, with or without books. */
 function readMarkets(markets: readonly JsonObject[], eventFields: JsonObject = {}) {
   const { catalog, report } = read({ events: [event(1, markets, eventFields)] });
   assert.deepEqual(catalog.events[0]?.markets, markets, 'raw markets stay as they were found');
   return { books: catalog.markets, report };
 }
 
-/** As `readMarkets`, of a file about which there is nothing to say. */
+/** Reads markets like `readMarkets`, from a file that must cause no warning. */
 function readPlain(markets: readonly JsonObject[], eventFields: JsonObject = {}) {
   const { books, report } = readMarkets(markets, eventFields);
   assert.deepEqual(report.skipped, []);
@@ -113,7 +113,7 @@ test('4: an old market without tick, minimum, switches and question id trades by
   assert.deepEqual([unreadable.ticksPerUnit, unreadable.minSizeMicro], [undefined, undefined]);
 });
 
-test('5: dates that are null, absent, reversed, past or of another form cost nothing', () => {
+test('5: dates that are null, absent, reversed, past or of another form do no harm', () => {
   const books = readPlain(
     [
       market(1, { endDate: null }),
@@ -181,7 +181,7 @@ test('8: lists that are something else are counted, and the rest of the event is
   );
 });
 
-test('9: of a tag of many days and languages the version of the own list stays', () => {
+test('9: the version of the own list stays for a tag of many days and languages', () => {
   const own = { id: '9', label: 'Kites ', slug: 'KITES-1H', updatedAt: '2025-01-01T00:00:00Z' };
   const copies = [
     { id: '9', label: '風箏', updatedAt: '2026-01-01T00:00:00Z' },
@@ -215,7 +215,7 @@ test('10: flags of events and markets that disagree are each taken at their word
   );
 });
 
-test('11: long slugs with capitals stay; one slug for event and market is none twice', () => {
+test('11: long slugs with capitals stay; one slug for event and market is no duplicate', () => {
   const slug = `A-2031-Kite-cup-${'x'.repeat(239)}`;
   const books = readPlain([market(1, { slug })], { slug });
   assert.deepEqual([books[0]?.slug, books[0]?.eventSlug], [slug, slug]);

@@ -1,4 +1,7 @@
-/** Long answers of the catalog are made in pieces, with turns of the event loop for others, and say the same. */
+/**
+ * Long answers of the catalog are made in pieces with event-loop iterations between them, and are
+ * equal to short ones.
+ */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test, { type TestContext } from 'node:test';
@@ -8,12 +11,14 @@ import { turnsOf } from '../common/turns.ts';
 import { serveCatalog } from './catalog-server.ts';
 
 const MARKETS = 1_200;
-/** Of one piece; the last of an answer may be short, and a market is far smaller. */
+/** Bytes of a piece; the last of an answer may be short, and a market is far smaller. */
 const PIECE_BYTES = 2 ** 18;
 
 type Listed = Record<string, { id: string }[]>;
 
-/** One server for all tests, with the turns that each answer took by its path and query. */
+/**
+ * One server for all tests, with the event-loop iterations of each answer by its path and query.
+ */
 async function served(context: TestContext) {
   const turns = new Map<string, number>();
   const counted = (route: Route): Route => ({
@@ -100,7 +105,7 @@ async function survivesLeavers({ server }: Served): Promise<void> {
   assert.deepEqual(server.log, []);
 }
 
-test('long answers of the catalog', async (context) => {
+test('long answers of the catalog are sent in pieces', async (context) => {
   const stage = await served(context);
   for (const [name, run] of Object.entries({
     'a long answer is made in as many turns as it has pieces': isInPieces,

@@ -1,6 +1,6 @@
 /**
  * Random requests to every catalog route over real sockets, compared with the naive catalog: on an
- * invented catalog of oddities always, on the real one where it is there.
+ * invented catalog, and on the recorded one where it is there.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -27,7 +27,7 @@ test('random filters, orders, pages and faults are answered as a plain scan answ
     );
   }));
 
-test('an invented catalog is served whole: each object, list, column, filter and creator', (t) =>
+test('an invented catalog is served completely: each object, list, column, filter and creator', (t) =>
   seeded(async (_, seed) => {
     const json = oddCatalog(seed, 130);
     const naive = readNaive(json);

@@ -1,4 +1,3 @@
-/** Sorts by several columns: step by step, by the statistics of one moment, one after the other. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Listed } from '../../server/catalog/catalog-generation.ts';
@@ -10,7 +9,7 @@ import { turnsOf } from '../common/turns.ts';
 import { seeded } from './catalog-judge.ts';
 
 const ROWS = 40_000;
-/** No step may look at more rows of a column than this, of which it has several passes. */
+/** Rows of a column that a step may visit; each column has several passes. */
 const ROWS_PER_TURN_MAX = 8_192;
 
 /** Two statistics and a text, each with a few different values, so that every column counts. */
@@ -39,7 +38,6 @@ function catalogOf(random: Random) {
 
 type Columns = Readonly<Record<string, Float64Array>>;
 
-/** The rows in order, by comparing. */
 function plainly(columns: Columns, names: readonly string[], isAscending: boolean): number[] {
   const sign = isAscending ? 1 : -1;
   return Array.from({ length: ROWS }, (_, row) => row).sort((a, b) => {
@@ -62,7 +60,7 @@ function rowsOf(ranked: Ranked | undefined): number[] {
 
 const isThere = (): boolean => false;
 
-test('a sort by several columns leaves turns to others, and goes by the statistics of its beginning', () =>
+test('a sort by several columns yields to other requests, and uses the statistics of its beginning', () =>
   seeded(async (random) => {
     const isAscending = random.chance(50);
     for (const order of [
@@ -88,7 +86,7 @@ test('a sort by several columns leaves turns to others, and goes by the statisti
     }
   }));
 
-test('sorts stand in line: none spoils another, and one whose caller has gone makes room', () =>
+test('sorts queue: none disturbs another, and one whose caller has disconnected is dropped', () =>
   seeded(async (random) => {
     const { columns, listed } = catalogOf(random);
     const rankings = new Rankings();

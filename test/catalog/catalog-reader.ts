@@ -1,6 +1,6 @@
 /**
- * The thread of catalog-threads.slow.test.ts: opens the catalog of a directory, reads it and closes it,
- * again and again, and reports the titles that it saw.
+ * Thread of catalog-threads.slow.test.ts: opens, reads and closes the catalog of a directory
+ * repeatedly, and reports the titles that it read.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openCatalog } from '../../storage/catalog/catalog.ts';

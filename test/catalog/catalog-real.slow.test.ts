@@ -1,6 +1,6 @@
 /**
- * The recorded catalog of another service, where it is there: all of it, object by object and list
- * by list, is served as a plain scan of the file shows it.
+ * The recorded catalog of another service, where it is there. Every object and list is served as a
+ * plain scan of the file shows it.
  */
 import test from 'node:test';
 import { SHORT } from '../common/random.ts';
@@ -10,7 +10,6 @@ import { serveCatalog } from './catalog-server.ts';
 import { SURVEY } from './catalog-survey.ts';
 import { readNaive } from './naive-catalog.ts';
 
-/** Reading it takes a second. */
 const file = SHORT === false ? realCatalog() : undefined;
 const real = file === undefined ? undefined : { file, naive: readNaive(file) };
 

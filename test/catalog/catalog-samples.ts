@@ -13,7 +13,6 @@ export function conditionOf(id: number): string {
   return `0xab${id.toString(16).padStart(62, '0')}`;
 }
 
-/** A raw market that can have a book. */
 export function market(id: number, fields: Raw = {}): Raw {
   return {
     id: String(id),
@@ -39,7 +38,6 @@ export function market(id: number, fields: Raw = {}): Raw {
   };
 }
 
-/** A raw event. */
 export function event(id: number, fields: Raw = {}): Raw {
   return {
     id: String(id),
@@ -76,7 +74,6 @@ function tag(id: number, slug: string): Raw {
 
 const FARMING = tag(1, 'farming');
 const WORLD = tag(2, 'World');
-/** A second tag under one slug. */
 const WORLD_AGAIN = tag(3, 'World');
 const UNUSED = tag(4, 'unused');
 

@@ -1,6 +1,6 @@
 /**
- * Full-text search over the route and the real index, compared with a scan of all words: which
- * events and tags are found, in whatever pages; and that a title counts for more than a description.
+ * Full-text search over the route and the real index, compared with a scan of all words: found
+ * events and tags, in pages of any size. A title counts for more than a description.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -15,7 +15,6 @@ import { type NaiveCatalog, type Raw, readNaive } from './naive-catalog.ts';
 import { columnsOf } from './naive-lists.ts';
 import { wordsOf } from './naive-search.ts';
 
-/** The index that a node builds, without its thread. */
 function realSearch(json: Raw): CatalogGeneration['search'] {
   const result = readCatalog(json);
   assert(result.ok, 'the catalog is readable');
@@ -30,7 +29,7 @@ const FAULTS = [
   ...['q=a&search_profiles=2', 'q=a&search_profiles=', 'q=a&creator=%zz', 'q=a&page=1.5'],
 ];
 
-/** Words as somebody types them: of one text, some of them of another case, the last one cut. */
+/** Words of one text as a person types them: some in another case, the last one cut. */
 function typedWords(random: Random, catalog: NaiveCatalog): string {
   const { shown, tags, markets } = random.pick(catalog.events);
   const texts = [
@@ -85,7 +84,7 @@ async function searchRandomly(
   }
 }
 
-/** The pages of a search, joined, are its one large page: same objects, same order. */
+/** Checks that the joined pages of a search equal its one large page. */
 async function walkPages(ask: Ask, query: string): Promise<void> {
   const whole = await get(ask, `/public-search?${query}&limit_per_type=500`);
   for (const limit of [7, 30]) {
@@ -114,7 +113,9 @@ test('a search finds every event and tag that has all its words, and no other', 
     await searchRandomly(port, random, readNaive(json), rounds(500));
   }));
 
-test('so it does in the real catalog', { skip: SHORT }, async (t) => {
+test('a search of the real catalog finds every event and tag that has all its words, and no other', {
+  skip: SHORT,
+}, async (t) => {
   const json = realCatalog();
   if (json === undefined) return t.skip(NO_REAL_FILE);
   await seeded(async (random) => {

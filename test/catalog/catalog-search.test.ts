@@ -1,7 +1,4 @@
-/**
- * Full-text search as a reader would expect it, and compared with a scan of all words over random
- * texts; what odd queries do.
- */
+/** Full-text search by examples, by a scan of all words over random texts, and with odd queries. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { buildSearchIndex, type SearchIndex } from '../../server/catalog/search-index.ts';
@@ -15,7 +12,6 @@ function indexOf(events: readonly JsonObject[], tags: readonly JsonObject[] = []
   return buildSearchIndex(result.catalog);
 }
 
-/** One event per title, numbered from 0 as their rows are. */
 function titled(...titles: readonly string[]): SearchIndex {
   return indexOf(titles.map((title, id) => ({ id, title })));
 }
@@ -24,7 +20,7 @@ function found(index: SearchIndex, query: string): number[] {
   return [...index.search(query).events];
 }
 
-test('every word must be there, wherever in an event it stands', () => {
+test('an event matches when it has every word, in any text', () => {
   const index = indexOf(
     [
       {
@@ -53,7 +49,7 @@ test('every word must be there, wherever in an event it stands', () => {
   }
 });
 
-test('the last word may be cut short, unless something follows it', () => {
+test('the last word matches as a prefix, unless something follows it', () => {
   const index = titled('Orchard orders', 'Order of the lantern', 'Orchestra');
   assert.deepEqual(found(index, 'orch').toSorted(), [0, 2]);
   assert.deepEqual(found(index, 'o').toSorted(), [0, 1, 2]);
@@ -117,7 +113,7 @@ test('titles count for more than questions, these than tags, these than descript
   assert.deepEqual(found(index, 'gla'), [3, 2, 1, 0]);
 });
 
-test('equals stand by id, the newest first', () => {
+test('equal ranks are ordered by id, newest first', () => {
   const index = titled('copper', 'copper', 'tin', 'copper');
   assert.deepEqual(found(index, 'copper'), [3, 1, 0]);
   assert.deepEqual(found(index, 'cop'), [3, 1, 0]);
@@ -140,7 +136,7 @@ test('tags are found by label and slug, in the same way', () => {
   assert.deepEqual(found(index, 'old'), []);
 });
 
-/** Texts as events have them: a text, and others that differ from it here and there. */
+/** Texts of events: one text, and variants that differ from it here and there. */
 function likeTexts(random: Random, count: number): string[] {
   const words = ['a', 'b', 'ab', 'ba', 'a.', 'b,', 'c', 'É', '中a', '中文', '', '\n', 'abc'];
   const draw = (): string => random.pick(words);
@@ -158,7 +154,7 @@ function likeTexts(random: Random, count: number): string[] {
   });
 }
 
-/** The words of a text over the letters that likeTexts uses, each pair of characters one. */
+/** Words of a text over the letters that likeTexts uses, each pair of characters one. */
 function plainWords(text: string): string[] {
   const folded = text.toLowerCase().replaceAll('é', 'e');
   return (folded.match(/[a-z]+|[中文]+/g) ?? []).flatMap((word) =>
@@ -166,7 +162,7 @@ function plainWords(text: string): string[] {
   );
 }
 
-test('no word is lost where the texts of an event are nearly the same', () => {
+test('no word is lost when the texts of an event are nearly equal', () => {
   withSeed((random) => {
     for (let round = 0; round < 100; round++) {
       const texts = Array.from({ length: 6 }, () => likeTexts(random, random.between(1, 5)));
@@ -188,7 +184,7 @@ test('no word is lost where the texts of an event are nearly the same', () => {
   });
 });
 
-/** The words of a text in a script with spaces, as Unicode has them: the text folded as a whole. */
+/** Words of a text in a script with spaces, by Unicode, with the text folded as a whole. */
 function unicodeWords(text: string): string[] {
   const folded = text.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '').replaceAll('ς', 'σ');
   return (folded.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.slice(0, 64));
@@ -196,16 +192,16 @@ function unicodeWords(text: string): string[] {
 
 function tableWords(table: WordTable, text: string): string[] {
   const words: string[] = [];
-  table.eachOf(text, (word) => words.push(table.word(word)));
+  table.eachOf(text, (word) => words.push(table.text(word)));
   return words;
 }
 
-/** Letters with a plain form that Unicode does not know. */
+/** Letters whose plain form Unicode does not give. */
 const HAS_PLAIN_FORM = /[ßẞæœøđðþłħŧŋıĸ]/u;
 const IS_UNSPACED =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 
-test('the words of random texts are those that Unicode sees in them', () => {
+test('the words of random texts are the words of Unicode', () => {
   const ascii = Array.from({ length: 128 }, (_, unit) => String.fromCharCode(unit));
   const others = [
     ...'éÜ“”’—ñΣΑς½²ﬁﷺ€\u0301\u0338\u00a0\u200dЁй',
@@ -229,7 +225,7 @@ test('the words of random texts are those that Unicode sees in them', () => {
   });
 });
 
-test('every single character is folded as Unicode folds it, wherever it stands', () => {
+test('every single character is folded as Unicode folds it, in any position', () => {
   const table = new WordTable();
   for (let code = 0; code < 0x3000; code++) {
     const character = String.fromCharCode(code);
@@ -240,7 +236,7 @@ test('every single character is folded as Unicode folds it, wherever it stands',
   }
 });
 
-test('a word has one number, however many there are', () => {
+test('a word has one number among any number of words', () => {
   const table = new WordTable();
   const numbersOf = (text: string): number[] => {
     const numbers: number[] = [];
@@ -252,7 +248,7 @@ test('a word has one number, however many there are', () => {
   const first = numbersOf(words.join(' '));
   assert.equal(table.size, cut.size);
   assert.deepEqual(numbersOf(words.join('\n').toUpperCase()), first);
-  for (const [at, word] of words.entries()) assert.equal(table.word(first[at]!), word.slice(0, 64));
+  for (const [at, word] of words.entries()) assert.equal(table.text(first[at]!), word.slice(0, 64));
   assert.deepEqual(new Set(first), new Set(Array.from(cut, (_, n) => n)));
   const [one, other, again] = numbersOf('zzc0 zzan zzc0');
   assert.notEqual(one, other, 'words of one hash are still two');
@@ -278,7 +274,7 @@ test('any query is answered', () => {
   assert.deepEqual(found(index, 'hasOwnProperty toString'), []);
 });
 
-test('of a long query the first 32 different words count', () => {
+test('a long query counts by its first 32 different words', () => {
   const words = Array.from({ length: 33 }, (_, n) => `w${n}w`);
   const index = titled(words.slice(0, 32).join(' '), words.slice(0, 31).join(' '));
   assert.deepEqual(found(index, words.join(' ')), [0]);

@@ -1,6 +1,6 @@
 /**
  * A catalog served in-process for tests: read, prepared and listened to like a real one, without
- * LMDB and threads. Search is whatever the test gives.
+ * LMDB and threads. The test gives the search.
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -27,17 +27,15 @@ export interface CatalogServer {
   readonly port: number;
   /** Lines that the HTTP server logged. */
   readonly log: readonly string[];
-  /** What is served now, and its live statistics. */
   prepared(): PreparedCatalog;
   statistics(): CatalogStatistics;
-  /** Serves another catalog from now on, as a node does that finds a new generation. */
+  /** Serves another catalog from now on, like a node with a new catalog generation. */
   replace(json: unknown, search?: Search): void;
   /**
-   * Sends GET with header lines of the test's choice, on a connection of its own; the answer is one that
-   * the API document has.
+   * Sends GET with further header lines, on a connection of its own. The answer is checked against
+   * the API document.
    */
   ask(path: string, ...headers: string[]): Promise<Answer>;
-  /** The parsed body of a 200, decompressed where it is compressed. */
   json(path: string, ...headers: string[]): Promise<unknown>;
 }
 
@@ -46,7 +44,6 @@ const nothingFound: Search = async () => ({
   tags: new Uint32Array(0),
 });
 
-/** Serves a parsed catalog file on an ephemeral port until the test ends. */
 export async function serveCatalog(
   json: unknown,
   context: TestContext,
@@ -70,7 +67,6 @@ export async function serveCatalog(
     }),
   );
   const fixture: Fixture = await serve(context, routes);
-  /** The answer and its parsed body: large ones are parsed once. */
   const parsed = async (path: string, headers: readonly string[]) => {
     const answer = await fixture.ask([`GET ${path} HTTP/1.1`, ...headers].join('\r\n'));
     const check = await documentCheck({});
@@ -107,7 +103,6 @@ export function badRequest(detail: string): object {
   return { type: 'bad request', error: 'q is required', detail, code: 'BAD_REQUEST' };
 }
 
-/** Asserts a refusal, its keys in their order. */
 export async function expectRefusal(
   server: CatalogServer,
   path: string,
@@ -120,7 +115,6 @@ export async function expectRefusal(
   assert.equal(answer.headers.get('content-type'), 'application/json');
 }
 
-/** The body as text, decompressed where it is compressed. */
 export function textOf(answer: Answer): string {
   const isCompressed = answer.headers.get('content-encoding') === 'gzip';
   return String(isCompressed ? gunzipSync(answer.body) : answer.body);

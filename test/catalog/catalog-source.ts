@@ -1,6 +1,6 @@
 /**
- * A catalog API that can be set to misbehave: the source of pulls in the tests. It serves raw
- * objects as they are given to it, in the pages and shapes of a catalog API.
+ * A catalog API with faults that a test sets: the source of pulls. It serves raw objects unchanged,
+ * in the pages and shapes of a catalog API.
  */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -15,25 +15,27 @@ export interface SourceFile {
   readonly series: readonly JsonObject[];
 }
 
-/** Answers a request in place of the source, or leaves it to the source (false). */
+/** Answers a request in place of the source; false leaves it to the source. */
 export type Fault = (path: string, response: ServerResponse) => boolean;
 
 const SAMPLING_ROWS = 3;
 const ONE_EVENT = /^\/events\/([0-9]+)$/;
 
-/** The ETag of a generation, as nodes of this kind send it. */
+/** ETag of a catalog generation in the form that nodes send. */
 export function catalogEtag(digit: string): string {
   return `W/"catalog-${digit.repeat(40)}"`;
 }
 
 export class FakeSource {
   file: SourceFile;
-  /** Sent with every 200 and compared for a 304 (see catalogEtag); undefined: a source of another kind. */
+  /**
+   * Sent with every 200 and compared for a 304 (see catalogEtag); `undefined` for a source of
+   * another kind.
+   */
   etag: string | undefined;
-  /** The most that a page has, whatever the request's limit. */
+  /** Rows of a page at most, whatever the request's limit. */
   rowsMax = 500;
   fault: Fault = () => false;
-  /** Path and query of every request so far. */
   readonly requests: string[] = [];
   private readonly server = createServer((request, response) => this.answer(request, response));
 
@@ -101,7 +103,6 @@ export class FakeSource {
     return event && { ...event, markets: markets.map(({ raw_metadata: _, ...rest }) => rest) };
   }
 
-  /** A few markets a page. */
   private sampling(cursor: string | null): unknown {
     const offset = Number(Buffer.from(cursor ?? '', 'base64').toString());
     const markets = this.file.events.flatMap((event) => event.markets as readonly JsonObject[]);
@@ -123,7 +124,6 @@ export class FakeSource {
   }
 }
 
-/** A catalog of invented events with two markets each, `label` in its texts. */
 export function sourceFile(events: number, label = 'first'): SourceFile {
   const tags = [1, 2, 3].map((id) => ({ id: String(id), label: `${label} ${id}`, slug: `t${id}` }));
   const series = [{ id: '7', title: `${label} series`, slug: 's7', recurrence: 'weekly' }];

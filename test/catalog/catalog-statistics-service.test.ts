@@ -1,6 +1,6 @@
 /**
- * Where live statistics come from: books of a random exchange, compared with a plain sum over the same
- * books, and volumes; and how a catalog follows them.
+ * Sources of live statistics: books of a random exchange, compared with a plain sum over the same
+ * books, and volumes. A served catalog follows them.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -27,12 +27,11 @@ import {
 const UNIT = 1_000_000;
 const MICRO_PER_PIP = 100;
 
-/** The first token of each market of a stream, by slot. */
 const FIRST_TOKENS = MARKETS.map((_, i) =>
   MARKETS.slice(0, i).reduce((token, [outcomes]) => token + outcomes, 1),
 );
 
-/** Prices and liquidity of a market from the books of its tokens, the plain way. */
+/** Prices and liquidity of a market from the books of its tokens, by plain sums. */
 function statisticsOf(driver: EngineDriver, slot: number): NaiveStatistics {
   const [outcomes] = MARKETS[slot - 1]!;
   const first = FIRST_TOKENS[slot - 1]!;
@@ -62,7 +61,7 @@ function bookStatistics({ asks, bids, lastPrice }: BookView, other: BookView | u
   return { bid, ask, last, price, liquidity: levels.reduce((sum, value) => sum + value, 0n) };
 }
 
-test('prices and liquidity of every market are what its books say', () => {
+test('prices and liquidity of every market follow its books', () => {
   withSeed((random) => {
     const driver = new EngineDriver();
     const stream = new Stream(random);
@@ -87,7 +86,7 @@ test('prices and liquidity of every market are what its books say', () => {
   });
 });
 
-test('outcomes that no book has are as good as unknown, and those of a book are not more', () => {
+test('outcomes without a book count as unknown, and those of a book are bounded', () => {
   const { driver, reader } = exchange();
   const three = 4 as MarketRow;
   reader.read(three, 5);
@@ -113,7 +112,6 @@ test('a market with a writer inside one of its books is not read', () => {
   assert(after !== BUSY && after !== before);
 });
 
-/** An exchange with the markets of the streams, and nothing in them. */
 function exchange() {
   const driver = new EngineDriver();
   driver.run({ kind: 'at', time: 1_000_000 });
@@ -131,7 +129,6 @@ function conditionText(n: number): string {
   return `0x${words.join('')}`;
 }
 
-/** A catalog of the markets of the exchange, two to an event, and of some that it has not. */
 function followed(context: TestContext) {
   const { driver } = exchange();
   const volumes = { total: new Map<number, number>(), day: new Map<number, number>() };
@@ -170,7 +167,6 @@ function followed(context: TestContext) {
 
 type Target = ReturnType<ReturnType<typeof followed>['load']>;
 
-/** The statistics that the fragments of a generation show. */
 function shown({ prepared }: Target, kind: 'markets' | 'events', row: number, names: object) {
   const { coreStart, coreEnd } = prepared[kind];
   const text = Buffer.from(prepared.bytes).toString('utf8', coreStart[row]!, coreEnd[row]!);
@@ -183,7 +179,7 @@ function assertShown(target: Target, row: number, expected: NaiveStatistics): vo
   assert.deepEqual(shown(target, 'markets', row, wanted), wanted, `market ${row}`);
 }
 
-test('a catalog shows books and volumes when it is taken up, and their changes soon after', async (t) => {
+test('a catalog shows books and volumes from its first use, and their changes soon after', async (t) => {
   const { driver, service, volumes, load, setTime } = followed(t);
   const order = { kind: 'order', type: 'GTC', postOnly: false, expiration: 0 } as const;
   const more = { feeRateBps: 1_000, signatureType: 0, faults: [] } as const;

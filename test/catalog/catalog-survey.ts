@@ -1,6 +1,6 @@
 /**
- * Requests that go through a catalog from end to end: every object by each of its names, every list,
- * every column in both directions, every filter with one value at a time.
+ * Requests that cover a catalog: every object by each of its names, every list, every column in
+ * both directions, every filter with one value at a time.
  *
  * Non-goals: combinations (catalog-targets.ts).
  */
@@ -10,7 +10,6 @@ import { columnsOf } from './naive-lists.ts';
 
 const KINDS = ['markets', 'events', 'tags'] as const;
 
-/** Test names and the request targets that show them. */
 export const SURVEY: Readonly<Record<string, (catalog: NaiveCatalog) => readonly string[]>> = {
   'every object is found by its id, its slug and its condition id': objects,
   'every list goes on to its end, also deep in it': lists,
@@ -72,7 +71,7 @@ function filters(catalog: NaiveCatalog): string[] {
   ];
 }
 
-/** Also where a slug is shared: whose object a creator sees under it depends on the creator. */
+/** Creators, also of shared slugs: the object under a shared slug depends on the creator. */
 function creators(catalog: NaiveCatalog): string[] {
   const wallets = new Set(catalog.markets.map(({ creator }) => creator).filter(Boolean));
   const shared = KINDS.flatMap((kind) => {
@@ -101,7 +100,6 @@ function slugOf(shown: Raw): string {
   return encodeURIComponent(String(shown.slug));
 }
 
-/** 0, step, ... up to the first that is not before the end. */
 function range(end: number, step: number): number[] {
   return Array.from({ length: Math.ceil(end / step) + 1 }, (_, n) => n * step);
 }

@@ -1,5 +1,5 @@
 /**
- * Pulls from sources that die, hang, lie and change underneath. A failed pull never touches the
+ * Pulls from sources that die, hang, lie and change meanwhile. A failed pull never changes the
  * catalog.
  */
 import assert from 'node:assert/strict';
@@ -10,7 +10,6 @@ import { smallDisk } from '../common/node-harness.ts';
 import { catalogEtag, sourceFile } from './catalog-source.ts';
 import { atFirst, isLookup, type Stage, stored, titles, titlesOf } from './catalog-sync-stage.ts';
 
-/** Faults of a source by the name of their test; all run against one store. */
 const faults = new Map<string, (stage: Stage) => Promise<void>>();
 
 function fault(name: string, run: (stage: Stage) => Promise<void>): void {
@@ -234,7 +233,7 @@ test('a pull from a source with faults leaves the catalog as it was', async (t) 
   }
 });
 
-test('a source that is not there fails', async (t) => {
+test('a pull from a missing source fails', async (t) => {
   const { source, fails } = await stored(t);
   source.stop();
   await fails(/ECONNREFUSED/);

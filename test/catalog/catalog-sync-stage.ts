@@ -1,6 +1,4 @@
-/**
- * A catalog sync and its misbehaving source, over real sockets and real LMDB, for the sync tests.
- */
+/** A catalog sync and its faulty source, over real sockets and real LMDB. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -19,7 +17,6 @@ export interface Stage {
   readonly store: CatalogStore;
   readonly catalogSync: CatalogSync;
   sync(): Promise<SyncResult>;
-  /** A pull within these limits fails with such a reason, and the catalog is what it was. */
   fails(reason: RegExp, limits?: Partial<SyncLimits>): Promise<void>;
 }
 
@@ -58,7 +55,7 @@ export async function stage(
   return { source, store, catalogSync, sync, fails };
 }
 
-/** A catalog is in store already, and the source has another one by now. */
+/** A stage whose store has a catalog, and whose source has another one. */
 export async function stored(t: TestContext, dataDir?: string): Promise<Stage> {
   const stand = await stage(t, sourceFile(12), dataDir);
   assert.equal((await stand.sync()).kind, 'replaced');
@@ -70,7 +67,6 @@ export function isLookup(path: string): boolean {
   return path.startsWith('/events/');
 }
 
-/** Answers the first `times` requests that `matches`, then leaves them to the source. */
 export function atFirst(
   times: number,
   matches: (path: string) => boolean,
@@ -89,7 +85,7 @@ export function titles(store: CatalogStore): unknown[] {
   return store.load().events.map(({ title }) => title);
 }
 
-/** As they are stored: a half of a surrogate pair is no character. */
+/** Titles in stored form: a half of a surrogate pair is no character. */
 export function titlesOf(file: SourceFile): unknown[] {
   return file.events.map(({ title }) => String(title).replace('\ud800', '\ufffd'));
 }

@@ -1,6 +1,3 @@
-/**
- * The sync thread as a node runs it: real threads, and a store that the test itself has open.
- */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +11,6 @@ import { SHORT } from '../common/random.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { catalogEtag, FakeSource, sourceFile } from './catalog-source.ts';
 
-/** Its threads start in the compiled form, which needs no loader. */
 const { startSync } = (await import(
   join(useCompiledNodes(), 'server/catalog/sync-service.js')
 )) as typeof import('../../server/catalog/sync-service.ts');
@@ -82,7 +78,7 @@ test('a thread that gets the stop message ends in the middle of a pull and sends
   assert.deepEqual(lines, []);
 });
 
-test('a stop before the thread has come up, and a second stop, end it too', async (t) => {
+test('a stop before the thread has started, and a second stop, end it', async (t) => {
   const source = await FakeSource.start(t, sourceFile(50));
   source.fault = () => true;
   const { close } = run(t, source.url, 1);

@@ -1,8 +1,8 @@
 /**
- * Random requests to the catalog routes: filters drawn around one object, so that many match
- * something, spelled in every way there is, with faults strewn in.
+ * Random requests to the catalog routes. Filters are drawn around one object, so that many match,
+ * in every spelling, with occasional faults.
  *
- * Non-goals: what has to be answered (naive-answers.ts).
+ * Non-goals: expected answers (naive-answers.ts).
  */
 
 import { PARAMETERS, type Parameters } from '../../server/catalog/parameters.ts';
@@ -12,12 +12,11 @@ import type { Random } from '../common/random.ts';
 import type { NaiveCatalog, NaiveEvent, NaiveMarket } from './naive-catalog.ts';
 import { columnsOf, snakeCase } from './naive-lists.ts';
 
-/** A parameter's names and how its value is drawn, encoded. */
 interface Parameter {
   readonly names: readonly string[];
   readonly value: () => string;
   readonly bad: readonly string[];
-  /** Percent of requests that have it; as others of the request, unless said. */
+  /** Percent of requests with this parameter; `undefined`: like the others of the request. */
   readonly chance?: number | undefined;
   readonly many?: boolean;
 }
@@ -124,7 +123,9 @@ export class CatalogTargets {
     ]);
   }
 
-  /** @param most of a page; one of events with their markets ends early when it is too large */
+  /**
+   * @param most rows of a page; one of events with their markets ends early when it is too large
+   */
   #pageParameters(most = 500): Parameter[] {
     const random = this.#random;
     const sizes = [0, 1, 2, this.#catalog.events.length, this.#catalog.markets.length];
@@ -143,7 +144,6 @@ export class CatalogTargets {
     ];
   }
 
-  /** Every parameter of a list's table, its values drawn around one object. */
   #listParameters(kind: 'markets' | 'events', { rows }: Parameters): Parameter[] {
     const random = this.#random;
     const objects: readonly Row[] = this.#catalog[kind];
@@ -181,7 +181,7 @@ export class CatalogTargets {
     ];
   }
 
-  /** A value of the column that a parameter is about, of an object that this one is related to. */
+  /** A value of the parameter's column, from an object related to this one. */
   #key(row: Row, { column, of }: Aim & { readonly by: 'key' }): string {
     const random = this.#random;
     const event = 'event' in row ? row.event : row;
@@ -248,7 +248,9 @@ export class CatalogTargets {
     return { names: ['creator'], value, bad: BAD_TEXTS };
   }
 
-  /** A text as a query carries it: with escapes where they must be, and sometimes elsewhere. */
+  /**
+   * A text as a query contains it, with escapes where they are required and sometimes elsewhere.
+   */
   #text(value: unknown): string {
     const isOdd = this.#random.chance(20);
     return encodeURIComponent(String(value)).replace(/%20|%[0-9A-F]{2}|./g, (piece) => {

@@ -1,6 +1,6 @@
 /**
- * The catalog opened by several threads of one process at a time, as a node does: one thread keeps
- * its store and switches generations, others come, read and go.
+ * One catalog opened by several threads of a process. One thread keeps its store and switches
+ * catalog generations, others open, read and close it.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -43,7 +43,7 @@ async function seenBy(worker: Worker): Promise<string[]> {
   return seen;
 }
 
-test('threads open, read and close while another has the store open and switches', {
+test('threads open, read and close a catalog while another has the store open and switches it', {
   skip: SHORT,
 }, async (t) => {
   const { store, dataDir } = opened(t);

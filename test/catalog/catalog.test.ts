@@ -1,6 +1,5 @@
 /**
- * The catalog on disk and the demo, over real LMDB in temporary directories, with a real second
- * process.
+ * The catalog on disk and the demo, over real LMDB in temporary directories, with a second process.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -34,7 +33,6 @@ function read(json: unknown): Catalog {
   return result.catalog;
 }
 
-/** Distinct events without markets, each with a text of this many bytes. */
 function generated(count: number, bytes: number, title: string): Catalog {
   const events = Array.from({ length: count }, (_, index) => ({
     id: String(index + 1),
@@ -44,7 +42,6 @@ function generated(count: number, bytes: number, title: string): Catalog {
   return read({ events });
 }
 
-/** How many objects each generation has on disk, counted behind the store's back. */
 async function storedGenerations(dataDir: string): Promise<Record<number, number>> {
   const root = openEnvironment({ path: join(dataDir, 'catalog'), durability: 'committed' });
   const found: Record<number, number> = {};
@@ -72,7 +69,7 @@ test('an empty directory has no generation and an empty catalog', (t) => {
   assert.deepEqual(store.load(), empty);
 });
 
-test('a catalog comes back as it was written, also after reopening', async (t) => {
+test('a catalog reads back as it was written, also after reopening', async (t) => {
   const dataDir = join(temporary(t), 'not', 'yet', 'there');
   const catalog = read(demoCatalog());
   const store = openCatalog(dataDir, { durability: 'flushed' });
@@ -195,7 +192,7 @@ test('an environment of another format is refused, naming found and expected', a
   await assert.rejects(store.replace(generated(1, 1, 'more')), /this node reads 3/);
 });
 
-test('the stored objects come from one snapshot, however slowly they are taken', async (t) => {
+test('stored objects come from one LMDB snapshot, for any slow reader', async (t) => {
   const dataDir = temporary(t);
   const store = opened(t, dataDir);
   const first = generated(500, 1000, 'first');

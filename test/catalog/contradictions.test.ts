@@ -1,6 +1,6 @@
 /**
- * Catalogs that name registered markets in another order, or otherwise: what imports, pulls and loads make of them,
- * in the files of a directory and in what is served.
+ * Catalogs that name the outcomes of registered markets in another order, or otherwise: imports,
+ * pulls and loads of them, in stored files and in answers.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -48,7 +48,7 @@ const places = ({ clobTokenIds }: RawMarket): number[] => [
 const turned = (market: RawMarket): RawMarket => permuted(market, places(market).reverse());
 const TURNED = mapped(FILE, turned);
 
-/** Each faulty in one way: market 1 with a token of market 4, 2 with one outcome less, 3 not neg-risk. */
+/** Faulty markets: 1 with a token of market 4, 2 with one outcome less, 3 not neg-risk. */
 const FAULTY = [
   (file: RawFile) =>
     withMarket(file, '1', (market) => ({
@@ -84,7 +84,6 @@ async function storedIn(dataDir: string): Promise<[number | undefined, Catalog]>
 const importing = (dataDir: string, file: unknown, ...options: string[]) =>
   command(['import', '-', ...options], { ...SIZES, DATA_DIR: dataDir }, JSON.stringify(file));
 
-/** Names of outcomes by token, as a catalog has them. */
 function namesByToken({ markets }: Catalog): Record<string, string> {
   return Object.fromEntries(
     markets.flatMap(({ outcomes, tokenIds }) => tokenIds.map((token, i) => [token, outcomes[i]!])),
@@ -135,7 +134,7 @@ test('an import of markets that contradict fails whole: each is named, and nothi
   }
 });
 
-test('--skip-changed leaves them as they are, and imports the rest', async (t) => {
+test('--skip-changed leaves contradicting markets unchanged, and imports the rest', async (t) => {
   const dataDir = directory(t);
   await registeredIn(t, dataDir, FILE);
   const renamed = withMarket(FAULTY, '4', (market) => ({ ...market, question: 'Another?' }));
@@ -152,7 +151,7 @@ test('--skip-changed leaves them as they are, and imports the rest', async (t) =
   assert.deepEqual(markets, expected);
 });
 
-test('a market whose tokens another condition id claims is not taken, whatever the file lists beside it', async (t) => {
+test('a market whose tokens another condition id claims is refused, with any other markets in the file', async (t) => {
   const dataDir = directory(t);
   await registeredIn(t, dataDir, FILE);
   const other = `0x${'e'.repeat(64)}`;
@@ -165,7 +164,7 @@ test('a market whose tokens another condition id claims is not taken, whatever t
   );
 });
 
-test('a market under another condition id stays as it is where an import leaves it out', async (t) => {
+test('a market under another condition id stays unchanged when an import leaves it out', async (t) => {
   const dataDir = directory(t);
   const { t: tables } = await registeredIn(t, dataDir, FILE);
   const [, before] = await storedIn(dataDir);
@@ -183,7 +182,7 @@ test('a market under another condition id stays as it is where an import leaves 
   }
 });
 
-test('where nothing is registered, a file may say anything', async (t) => {
+test('a file may say anything when nothing is registered', async (t) => {
   const dataDir = directory(t);
   for (const file of [FILE, withoutFour(FAULTY), TURNED]) {
     const { code, stderr } = await importing(dataDir, file);
@@ -193,7 +192,6 @@ test('where nothing is registered, a file may say anything', async (t) => {
   assert.deepEqual(tokenLists(stored), tokenLists(catalogOf(TURNED)));
 });
 
-/** The log goes on with a batch that leads to another digest than it says. */
 async function damageLog(t: TestContext, dataDir: string): Promise<void> {
   const log = await logOf(t, dataDir);
   const facts = { time: 3_000, persistedClosedSequence: 0, firstFill: 0, endFill: 0, closedEnd: 0 };
@@ -220,7 +218,7 @@ const ready = (catalog: Catalog) => makeReady(catalog, () => undefined);
 
 const withLists = (file: RawFile): SourceFile => ({ ...file, tags: [], series: [] });
 
-test('a pull reads by tokens, leaves alone what contradicts, and names it until the source is right', async (t) => {
+test('a pull reads by tokens, skips contradictions, and names them until the source is right', async (t) => {
   const dataDir = directory(t);
   const { t: tables } = await registeredIn(t, dataDir, FILE);
   const store = openCatalog(dataDir, { durability: 'committed' });
@@ -260,7 +258,7 @@ test('a pull reads by tokens, leaves alone what contradicts, and names it until 
   assert.deepEqual(store.load().markets, expected);
 });
 
-test('a pull over a catalog that an earlier release stored leaves alone what nobody knows any more', async (t) => {
+test('a pull over a catalog of an earlier release skips markets that are unknown now', async (t) => {
   const dataDir = directory(t);
   const { t: tables } = await registeredIn(t, dataDir, FILE);
   const store = openCatalog(dataDir, { durability: 'committed' });
@@ -295,7 +293,7 @@ test('a pull over a catalog that an earlier release stored leaves alone what nob
   assert.deepEqual(namesByToken(store.load()), namesByToken(catalogOf(FILE)));
 });
 
-test('the command for a pull does the same, and names what it leaves alone', async (t) => {
+test('the command for a pull skips contradictions, and names them', async (t) => {
   const dataDir = directory(t);
   await registeredIn(t, dataDir, FILE);
   const source = await FakeSource.start(t, withLists(FAULTY));
@@ -305,7 +303,7 @@ test('the command for a pull does the same, and names what it leaves alone', asy
   assert.deepEqual((await storedIn(dataDir))[1].markets, catalogOf(FILE).markets);
 });
 
-test('what an earlier release stored is loaded in the order of the engine, and without tokens of others', async (t) => {
+test('a catalog of an earlier release is loaded in the order of the engine, without tokens of other markets', async (t) => {
   const { t: tables } = await registeredIn(t, directory(t), FILE);
   const first = catalogOf(FILE);
   assert(isAligned(tables, ready(first)));

@@ -1,7 +1,7 @@
 /**
- * What each catalog route has to answer to a request target, worked out over a naive catalog:
- * a filter here is Array.filter and an order is Array.sort. Which parameters and columns there are comes
- * from the server's tables; what they mean does not.
+ * Expected answer of each catalog route to a request target, from a naive catalog: a filter is
+ * Array.filter and an order is Array.sort. Names of parameters and columns come from the server's
+ * tables, their meaning does not.
  *
  * Non-goals: headers, the wording of `detail` beyond the names in it, and search (naive-search.ts).
  */
@@ -21,7 +21,7 @@ import { type SearchAnswer, searchAnswer } from './naive-search.ts';
 
 export type Expected =
   | { readonly kind: 'body'; readonly status: number; readonly text: string }
-  /** 400; `detail` has every text of one of these faults. */
+  /** 400; `detail` contains every text of one of these faults. */
   | { readonly kind: 'bad request'; readonly faults: readonly (readonly string[])[] }
   | SearchAnswer;
 
@@ -78,7 +78,6 @@ export function expectedAnswer(catalog: NaiveCatalog, target: string): Expected 
   throw new Error(`no route ${path}`);
 }
 
-/** How lists show markets to a request. */
 function showing(query: NaiveQuery) {
   const isTagged = query.flag(['include_tag']) === true;
   return {
@@ -143,12 +142,12 @@ function decodedSegment(segment: string): string | undefined {
   }
 }
 
-/** What is no wallet and no host name is an unknown site. */
+/** Reads a creator; a text that is no wallet and no host name is an unknown site. */
 function creatorName(value: string): string {
   return siteId(value) || 'unknown';
 }
 
-/** The catalog as it is seen through a creator filter (docs/protocol.md#creator-filter). */
+/** The catalog behind a creator filter (docs/protocol.md#creator-filter). */
 function scoped(catalog: NaiveCatalog, creator: string | undefined): NaiveCatalog {
   if (creator === undefined) return catalog;
   const wallets = catalog.sites.get(creator) ?? new Set([creator]);
@@ -182,7 +181,7 @@ function marketNamed(
   return markets.findLast(({ shown }) => lower(shown.conditionId) === value.toLowerCase());
 }
 
-/** The object of a path, the one listed first where several share a slug. */
+/** The object of a path; of several with one slug, the one that is listed first. */
 function byIdOrSlug<T extends { readonly shown: Raw }>(
   query: NaiveQuery,
   rows: readonly T[],

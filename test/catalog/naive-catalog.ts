@@ -1,6 +1,6 @@
 /**
- * What the catalog routes have to answer, the naive way: what a catalog file says, read and shown by
- * plain loops over its raw objects. Slow, and made of nothing that the server is made of.
+ * Expected answers of the catalog routes, from plain loops over the raw objects of a catalog file.
+ * It shares no code with the server.
  *
  * Non-goals: query strings and routes (naive-answers.ts), speed, and books.
  */
@@ -16,13 +16,12 @@ export type Raw = Readonly<Record<string, unknown>>;
 export interface NaiveTag {
   readonly id: number;
   readonly shown: Raw;
-  /** Ascending by id, as all lists here. */
+  /** Ascending by id, like all lists here. */
   readonly events: NaiveEvent[];
 }
 
 export interface NaiveSeries {
   readonly id: number;
-  /** Without `events`. */
   readonly shown: Raw;
   readonly events: NaiveEvent[];
 }
@@ -39,7 +38,6 @@ export interface NaiveEvent {
 
 export interface NaiveMarket {
   readonly id: number;
-  /** Without `events`. */
   readonly shown: Raw;
   readonly event: NaiveEvent;
   readonly creator: string;
@@ -57,7 +55,7 @@ export interface NaiveCatalog {
   readonly sites: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** @param statistics live ones by market id; none = those of markets without a book */
+/** @param statistics live ones by market id; empty = those of markets without a book */
 export function readNaive(file: Raw, statistics: StatisticsById = new Map()): NaiveCatalog {
   const json = printable(file);
   const rawEvents = latest(objects(json.events));
@@ -102,7 +100,9 @@ export function readNaive(file: Raw, statistics: StatisticsById = new Map()): Na
   return { events, markets, tags, series, sites: readSites(json.sites) };
 }
 
-/** Texts by the rule for texts from elsewhere (docs/protocol.md#texts), as far as odd catalogs break it. */
+/**
+ * Cleans texts from other services (docs/protocol.md#texts), as far as invented catalogs need it.
+ */
 function printable(object: Raw): Raw {
   const clean = (name: string, value: unknown): unknown => {
     if (Array.isArray(value) && name !== 'outcomes') {
@@ -288,7 +288,7 @@ function text(value: unknown): string {
 const DATE = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d(?::?\d\d)?)$/;
 
 /**
- * An ISO 8601 date-time in UTC, as found; another spelling of one in that form
+ * A valid ISO 8601 date-time in UTC, unchanged; other spellings in that form
  * (docs/protocol.md#catalog-objects).
  */
 function date(value: unknown): string | null {
@@ -300,7 +300,7 @@ function date(value: unknown): string | null {
   return new Date(`${day}T${time}${fraction && `.${fraction}`}${padded}`).toISOString();
 }
 
-/** The instant of a date-time, exact to its last decimal; undefined when it is none. */
+/** Nanoseconds of a date-time, exact to its last decimal; `undefined` when it is none. */
 export function nanoseconds(value: string): bigint | undefined {
   const match = DATE.exec(value);
   if (match === null) return undefined;
@@ -325,7 +325,7 @@ function list(value: unknown): readonly string[] {
   return parsedList(value) ?? [];
 }
 
-/** The text of a JSON array, as found where it is one already. */
+/** Text of a JSON array; a text that is one already stays unchanged. */
 function listText(value: unknown): string {
   const parsed = parsedList(value);
   if (parsed === undefined) return '[]';
@@ -340,7 +340,10 @@ function tickSize(value: unknown): number {
   return TICK_SIZES.find((known) => known === size) ?? 0;
 }
 
-/** In shares; an order of nothing is none, so no minimum is the smallest order there is. */
+/**
+ * Smallest order in shares. An order of nothing is none, so an absent minimum is the smallest order
+ * there is.
+ */
 function minSize(value: unknown): number {
   if (value === undefined || value === null || value === '') return 5;
   if (typeof value !== 'string' && typeof value !== 'number') return -1;

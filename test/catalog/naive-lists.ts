@@ -1,11 +1,11 @@
 /**
- * What a list of the catalog contains, and in which order, the naive way: the server's table says which
- * parameters there are, and each of them is one Array.filter here.
+ * Contents and order of a catalog list: each parameter of the server's table is one Array.filter
+ * here.
  *
- * Non-goals: pages, and how objects are shown (naive-answers.ts).
+ * Non-goals: pages, and the form of objects (naive-answers.ts).
  */
 import type { Parameter, Parameters } from '../../server/catalog/parameters.ts';
-import { SHAPES } from '../../server/catalog/shape.ts';
+import { allColumns, SHAPES } from '../../server/catalog/shape.ts';
 import {
   type NaiveEvent,
   type NaiveMarket,
@@ -18,7 +18,7 @@ import { statisticKey } from './naive-statistics.ts';
 
 export type Row = NaiveMarket | NaiveEvent;
 
-/** What a list answers: every filter that its table of parameters names, one after the other. */
+/** Rows of a list after every filter of its table of parameters. */
 export function listed<R extends Row>(
   query: NaiveQuery,
   rows: readonly R[],
@@ -89,7 +89,7 @@ function filterOf(
   };
 }
 
-/** Tags of whose events at least half have one of some tags, most in common first. */
+/** Tags that share at least half of their events with `some`, most in common first. */
 export function relatedTo(all: readonly NaiveTag[], some: readonly NaiveTag[]): NaiveTag[] {
   const events = new Set(some.flatMap((tag) => tag.events));
   const shared = (tag: NaiveTag) => tag.events.filter((event) => events.has(event)).length;
@@ -127,7 +127,7 @@ export function lower(value: unknown): string {
 }
 
 export function columnsOf(kind: 'markets' | 'events'): readonly string[] {
-  return [...SHAPES[kind].fields, ...SHAPES[kind].statistics].map(({ name }) => name);
+  return allColumns(kind).map(({ name }) => name);
 }
 
 type Key = string | number | bigint | boolean;

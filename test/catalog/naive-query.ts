@@ -1,12 +1,12 @@
 /**
- * A query string read the plain way, for the naive answers of the catalog routes: every fault is
- * kept, because which of several a server names first is its own affair.
+ * A plain reader of query strings for the naive answers. It keeps every fault, because the server
+ * may name any one of several first.
  *
- * Non-goals: which names a route knows.
+ * Non-goals: names that a route knows.
  */
 
 export class NaiveQuery {
-  /** One entry per fault: the texts that a `detail` about it has to contain. */
+  /** One entry per fault: the texts that its `detail` has to contain. */
   readonly faults: string[][] = [];
   readonly #pairs: (readonly [name: string, value: string])[] = [];
 
@@ -18,7 +18,10 @@ export class NaiveQuery {
     }
   }
 
-  /** All values of a parameter under all of its names, each once; equal is what means the same. */
+  /**
+   * All values of a parameter under all of its names, each once. Values with equal meaning are
+   * equal.
+   */
   values(
     names: readonly string[],
     meaning = (text: string) => text,
@@ -38,7 +41,7 @@ export class NaiveQuery {
     return values;
   }
 
-  /** The one value that it may have. */
+  /** The single value of a parameter; more than one is a fault. */
   value(
     names: readonly string[],
     meaning?: (text: string) => string,
@@ -49,12 +52,11 @@ export class NaiveQuery {
     return [...values.keys()][0];
   }
 
-  /** A text filter; an empty one is none, and no value either. */
+  /** A text filter; an empty one is absent and no value either. */
   text(names: readonly string[], meaning?: (text: string) => string): string | undefined {
     return this.value(names, meaning, (text) => text !== '');
   }
 
-  /** Of a value under any of the names. */
   addFault(names: readonly string[]): void {
     for (const name of names) this.faults.push([name]);
   }
@@ -73,7 +75,7 @@ export class NaiveQuery {
     return value === undefined ? undefined : value === 'true';
   }
 
-  /** Whole numbers, which may have zeros in front. */
+  /** Whole numbers, which may have leading zeros. */
   numbers(names: readonly string[], many: boolean, separator?: string): number[] {
     const whole = (text: string) => (/^[0-9]+$/.test(text) ? String(BigInt(text)) : text);
     const values = this.values(names, whole, undefined, separator);

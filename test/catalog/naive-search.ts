@@ -1,6 +1,6 @@
 /**
- * What GET /public-search has to find, the naive way: which events and tags match, as sets. Ranking
- * is the search index's own; the tests compare it with what a reader would call obvious.
+ * Expected matches of GET /public-search, as sets of events and tags. The search index alone
+ * decides the ranking, which tests check by examples.
  */
 import type { NaiveCatalog, NaiveEvent, NaiveTag, Raw } from './naive-catalog.ts';
 import type { NaiveQuery } from './naive-query.ts';
@@ -10,15 +10,14 @@ export type SearchAnswer =
   | {
       readonly kind: 'search';
       readonly events: readonly NaiveEvent[];
-      /** Whether they are in the requested order. */
       readonly isSorted: boolean;
-      /** Tags as search shows them, by id. */
+      /** Tags in the form of search results, by id. */
       readonly tags: readonly Raw[];
       readonly limit: number;
       readonly page: number;
     };
 
-/** @param keep the events that the filters of lists leave, in their order */
+/** @param keep events that pass the filters of lists, in their order */
 export function searchAnswer(
   seen: NaiveCatalog,
   query: NaiveQuery,
@@ -49,7 +48,7 @@ export function searchAnswer(
   };
 }
 
-/** All words must be there, the last one as the beginning of a word. */
+/** All words must be present, the last one as a prefix of a word. */
 function matches(wanted: readonly string[], words: ReadonlySet<string>): boolean {
   const last = wanted.at(-1);
   if (last === undefined) return false;
@@ -84,8 +83,8 @@ function words(shown: Raw, texts: () => readonly unknown[]): ReadonlySet<string>
 }
 
 /**
- * Runs of letters and digits, case and diacritics folded. Chinese has no spaces: its runs stand for
- * themselves here, and no test searches for a part of one.
+ * Runs of letters and digits, case and diacritics folded. Chinese has no spaces: each run is one
+ * word here, and no test searches for a part of one.
  */
 export function wordsOf(text: string): string[] {
   const folded = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();

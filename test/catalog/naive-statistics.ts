@@ -1,6 +1,6 @@
 /**
- * Live statistics for the naive answers of the catalog routes: how they are shown and sorted, and random
- * ones. Amounts and prices are whole micro-units.
+ * Live statistics of the naive answers: shown forms, sort keys, and random ones. Amounts and prices
+ * are whole micro-units.
  */
 import type { CatalogStatistics } from '../../server/catalog/market-statistics.ts';
 import type { Random } from '../common/random.ts';
@@ -16,10 +16,9 @@ export interface NaiveStatistics {
   readonly prices: readonly number[];
 }
 
-/** By market id. */
 export type StatisticsById = ReadonlyMap<string, NaiveStatistics>;
 
-/** The names of statistics, in the order in which objects show them. */
+/** Names of statistics in the order of served objects. */
 export const MARKET_STATISTICS = [
   ...['volume', 'volumeNum', 'volume24hr', 'liquidity', 'liquidityNum', 'outcomePrices'],
   ...['bestBid', 'bestAsk', 'spread', 'lastTradePrice'],
@@ -55,7 +54,6 @@ export function showEventStatistics(markets: readonly (NaiveStatistics | undefin
   return { volume: sum('volume'), volume24hr: sum('volumeDay'), liquidity: sum('liquidity') };
 }
 
-/** What a statistic is sorted by. */
 export function statisticKey(value: unknown): number {
   if (typeof value === 'string' && value.startsWith('[')) {
     const [first = '0.5'] = JSON.parse(value) as string[];
@@ -69,7 +67,6 @@ function decimal(micro: number): string {
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
 }
 
-/** New statistics for some of the markets, many of them alike; those of the others stay. */
 export function drawStatistics(
   random: Random,
   catalog: NaiveCatalog,
@@ -101,7 +98,6 @@ export function drawStatistics(
   return drawn;
 }
 
-/** Gives statistics to a served catalog, whose rows are the markets in order of id. */
 export function giveStatistics(
   served: CatalogStatistics,
   catalog: NaiveCatalog,

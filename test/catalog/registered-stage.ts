@@ -17,7 +17,6 @@ export interface RawFile {
   readonly [name: string]: unknown;
 }
 
-/** The settings of commands on such a directory. */
 export const SIZES = {
   MARKETS_MAX: String(ROOMY.markets),
   TOKENS_MAX: String(ROOMY.tokens),
@@ -34,7 +33,6 @@ export function catalogOf(file: unknown): Catalog {
   return read.catalog;
 }
 
-/** The catalog is stored, and its markets are registered in the log. */
 export async function registeredIn(
   t: TestContext,
   dataDir: string,
@@ -58,7 +56,6 @@ export async function registeredIn(
   return exchange;
 }
 
-/** The file with one market changed. */
 export function withMarket(file: RawFile, id: string, change: ChangeMarket): RawFile {
   return mapped(file, (market) => (String(market.id) === id ? change(market) : market));
 }
@@ -70,7 +67,7 @@ export function mapped(file: RawFile, change: ChangeMarket): RawFile {
 
 const LISTS = ['outcomes', 'clobTokenIds', 'outcomePrices'];
 
-/** The lists of the outcomes in another order: `places` has for each the place that it was at. */
+/** Reorders the outcomes of a market: `places` has the old index of each. */
 export function permuted(market: RawMarket, places: readonly number[]): RawMarket {
   const lists = LISTS.filter((name) => name in market).map((name) => {
     const list = JSON.parse(String(market[name])) as unknown[];

@@ -1,7 +1,3 @@
-/**
- * The text index against a Map of sets: random texts of few and of many code units, lone surrogates,
- * prefixes of one another, repeats in any order.
- */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { buildTextIndex, rowsNamed } from '../../server/catalog/text-index.ts';

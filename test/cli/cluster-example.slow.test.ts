@@ -1,4 +1,7 @@
-/** The cluster of README and docs/guides/a-cluster.md: its commands, on a real etcd, and how a node is removed from it. */
+/**
+ * The cluster of README and docs/guides/a-cluster.md: its commands on a real etcd, and the removal
+ * of a node.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -15,7 +18,6 @@ import { Walk } from './readme-walk.ts';
 const WAIT_MS = 120_000;
 const [LOWEST, HIGHEST] = [12_000, 31_000];
 const PORTS = [0, 1, 2, 3, 4].flatMap((i) => [0, 100, 200].map((away) => away + i));
-/** Smaller tables, so that three nodes start soon. */
 const SMALL = { ORDERS_MAX: '65536', ORDER_HISTORY: '65536', ACCOUNTS_MAX: '4096' };
 
 function isFree(port: number): Promise<boolean> {
@@ -26,7 +28,6 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The first of the ports of a cluster that nobody uses. */
 async function freeBase(): Promise<number> {
   for (;;) {
     const base = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
@@ -50,7 +51,7 @@ async function nodesOf(walk: Walk, through: string): Promise<readonly Row[]> {
 const leaderOf = (rows: readonly Row[]): string | undefined =>
   rows.find(({ role }) => role === 'leader')?.node;
 
-test('a cluster runs by the five commands of README, loses its leader, and lets a node go', {
+test('a cluster runs by the five commands of README, survives the loss of its leader, and removes a node', {
   skip: NO_ETCD,
 }, async (t) => {
   const walk = await Walk.begin();
@@ -137,7 +138,7 @@ test('each example has a secret of its own, and none is written over another', a
   }
 });
 
-test('the units of an example are sound', {
+test('the units of an example are valid', {
   skip: spawnSync('systemd-analyze', ['--version']).status === 0 ? false : 'systemd is not here',
 }, async () => {
   const dir = join(temporaryDirectory(), 'cluster');

@@ -1,4 +1,4 @@
-/** The package that `npm pack` makes: what is in it, and that it runs where nothing else is. */
+/** The package of `npm pack`: its files, and a run of it in an empty folder. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
   readonly dependencies: Readonly<Record<string, string>>;
 };
 
-test('everything that runs imports only packages that are installed with it', () => {
+test('every program imports only packages that are installed with it', () => {
   const pattern =
     /^(?:import|export)\b(?! type\b)[^;'"]*?from '([^.'][^']*)'|(?<!typeof )\b(?:import|require)\('([^.'][^']*)'\)/gm;
   let found = 0;
@@ -40,7 +40,7 @@ test('everything that runs imports only packages that are installed with it', ()
   assert(found > 5, 'the search found imports');
 });
 
-test('no install script of a package is asked for or run, and the viewer of documents brings none', () => {
+test('no install script of a package is required or run, and the viewer of documents has none', () => {
   const { allowScripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     readonly allowScripts: Readonly<Record<string, boolean>>;
   };
@@ -57,7 +57,7 @@ test('no install script of a package is asked for or run, and the viewer of docu
   assert.equal(scarf, 'wrappy', 'a package of a few lines stands in its place');
 });
 
-/** A copy of the checkout, so that what others run from `dist` stays. */
+/** A copy of the checkout, so that `dist`, which other tests run, stays. */
 function packed(): string {
   const place = temporaryDirectory();
   const left = new Set(['node_modules', 'dist', 'coverage', 'data', '.git']);
@@ -70,7 +70,6 @@ function packed(): string {
   return join(place, `${manifest.name}-${manifest.version}.tgz`);
 }
 
-/** Files that a document leads to, from the folder of package.json on. */
 function linksOf(text: string): Set<string> {
   const targets = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
   return new Set(targets.filter((target) => target.includes('.')));
@@ -81,7 +80,6 @@ interface Installed {
   readonly hasInstallScript?: boolean;
 }
 
-/** The packages of a lock file, by path. */
 function packagesOf(file: string): Map<string, Installed> {
   const { packages } = JSON.parse(readFileSync(file, 'utf8')) as {
     readonly packages: Readonly<Record<string, Installed>>;
@@ -178,7 +176,7 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
   assert.equal(code, 0, log);
 });
 
-/** The strategy of the package's documents, by the types and the module of what is installed. */
+/** Runs the strategy of the package's documents against the installed module and types. */
 function assertBacktest(place: string): void {
   const name = `${manifest.name}/backtest`;
   writeFileSync(

@@ -1,4 +1,7 @@
-/** A reader of README and of the guides: runs the commands of its blocks and of its prose in a copy of the checkout. */
+/**
+ * A reader of README and of the guides, which runs the commands of blocks and prose in a copy of
+ * the checkout.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +16,6 @@ process.once('exit', () => {
   for (const command of running) command.signal('SIGKILL');
 });
 
-/** A command in a process group of its own. */
 export class Command {
   private readonly child: ChildProcess;
   private readonly closed: Promise<unknown>;
@@ -21,7 +23,9 @@ export class Command {
 
   constructor(text: string, cwd: string, env: NodeJS.ProcessEnv) {
     this.child = spawn('sh', ['-c', text], {
-      ...{ cwd, env, detached: true },
+      cwd,
+      env,
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(this);
@@ -37,13 +41,11 @@ export class Command {
     return !running.has(this);
   }
 
-  /** The exit code, once it has ended by itself. */
   async ended(): Promise<number | null> {
     await this.closed;
     return this.child.exitCode;
   }
 
-  /** Ctrl+C in its terminal. */
   async interrupt(): Promise<void> {
     this.signal('SIGINT');
     await this.closed;
@@ -58,14 +60,13 @@ export class Command {
   }
 }
 
-/** A copy of the checkout, and where README is read. */
 export class Walk {
   readonly place = checkoutCopy('examples', 'README.md');
   readonly env: NodeJS.ProcessEnv;
   private readonly ports: ReadonlyMap<string, string>;
   private readonly text: string;
   private readonly commands: Command[] = [];
-  /** Position of the reader. */
+  /** Offset of the reader in the text. */
   private at = 0;
 
   private constructor(ports: readonly string[]) {
@@ -82,27 +83,28 @@ export class Walk {
     return new Walk(await Promise.all([0, 1, 2, 3].map(async () => String(await freePort()))));
   }
 
-  /** Reads on to a text, which stands behind the one before. */
+  /** Moves to a text, which stands after the current position. */
   read(text: string): void {
     const found = this.text.indexOf(text, this.at);
     assert(found >= 0, `it stands there, further down than what came before: ${text}`);
     this.at = found + text.length;
   }
 
-  /** Begins a command that stands next. @param change makes it shorter, or local */
+  /**
+   * Starts the next command.
+   * @param change makes it shorter, or local
+   */
   begin(text: string, change: (text: string) => string = (same) => same): Command {
     this.read(text);
     return this.run(change(text));
   }
 
-  /** A command that ends well; what it has written. */
   async done(text: string, change?: (text: string) => string): Promise<string> {
     const command = this.begin(text, change);
     assert.equal(await command.ended(), 0, `${text}\n${command.log}`);
     return command.log;
   }
 
-  /** A node, once it runs. */
   async node(text: string, change?: (text: string) => string): Promise<Command> {
     return this.started(this.begin(text, change));
   }
@@ -113,7 +115,7 @@ export class Walk {
     return command;
   }
 
-  /** Runs what stands in no README, on the ports of this walk. */
+  /** Runs a command that no document has, on the ports of this walk. */
   run(text: string): Command {
     const local = text.replace(/\b3[01]0[01]\b/g, (port) => this.ports.get(port)!);
     const command = new Command(local, this.place, this.env);

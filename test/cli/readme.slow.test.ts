@@ -12,7 +12,7 @@ import { type Command, Walk } from './readme-walk.ts';
 const WALLET = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const MS_OF_A_RECORDING = 2_000;
 
-/** Addresses of a local node in place of the venue that the guide names. */
+/** Replaces the address of the guide's venue by that of a local node. */
 const ofNodeHere = (text: string): string =>
   text
     .replace(/ (?:CATALOG_SYNC_URL|MIRROR_STREAM_URL)=\S+/g, '')
@@ -27,7 +27,7 @@ async function recorded(command: Command, file: string): Promise<void> {
   assert.match(command.log, /messages/, command.log);
 }
 
-test('a reader of README and of the guides gets what they say, command by command', async (t) => {
+test('every command of README and of the guides gives the described result', async (t) => {
   const walk = await Walk.begin();
   t.after(() => walk.end());
   const run = new Set<string>();
@@ -109,7 +109,7 @@ test('a reader of README and of the guides gets what they say, command by comman
   );
 });
 
-test('who stays in a directory of another mode gets the line that works', async (t) => {
+test('a start in a directory of another mode prints the line that works', async (t) => {
   const walk = await Walk.begin();
   t.after(() => walk.end());
   const demo = await walk.started(walk.run('npm start'));

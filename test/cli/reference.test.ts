@@ -1,4 +1,3 @@
-/** Help and README say what the table of commands says. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,27 +11,60 @@ import { cli } from '../common/run-cli.ts';
 const readme = join(ROOT, 'server/cli/README.md');
 const NOWHERE = '/nowhere';
 
-/** The reference of the commands is between these marks of the README. */
+/** Marks of README around the reference of the commands. */
 const REFERENCE_BEGIN = '<!-- reference: made from commands.ts -->';
 const REFERENCE_END = '<!-- end of reference -->';
 
+const OPTIONS = `## Options
+
+Where an option has several meanings, the line without commands holds for all others.`;
+
 function reference(): string {
-  return [commandTable(), ...optionTables(), exitTable()].join('\n\n');
+  return [nodeTable(), commandList(), OPTIONS, optionList(), exitTable()].join('\n\n');
 }
 
-function commandTable(): string {
-  const rows = Object.entries(COMMANDS).map(([name, { args = [], does, node }]) => {
-    return `| \`${[name, ...args].join(' ')}\` | ${does} | ${NODE_TEXTS[node]} |`;
+function commandList(): string {
+  const lines = Object.entries(COMMANDS).map(([name, { args = [], does, node, options = {} }]) => {
+    const flags = Object.keys(options).map((flag) => flag.split(' <')[0]!);
+    const shown = node === 'remote' ? flags.filter((flag) => flag !== '--url') : flags;
+    return `- \`${[name, ...args, ...shown].join(' ')}\` (${node}): ${does}`;
   });
-  return ['| command | what it does | runs |', '| --- | --- | --- |', ...rows].join('\n');
+  return lines.join('\n');
 }
 
-function optionTables(): string[] {
-  return Object.entries(COMMANDS).flatMap(([name, { options }]) => {
-    if (options === undefined) return [];
-    const rows = Object.entries(options).map(([flags, does]) => `| \`${flags}\` | ${does} |`);
-    return [[`| \`${name}\` | |`, '| --- | --- |', ...rows].join('\n')];
-  });
+function nodeTable(): string {
+  const rows = Object.entries(NODE_TEXTS).map(([node, text]) => `| ${node} | ${text} |`);
+  return ['| word | runs |', '| --- | --- |', ...rows].join('\n');
+}
+
+/** Most commands that the line of an option names. */
+const NAMED_MAX = 5;
+
+/** A line for each meaning of an option; where it has several, that of most commands names none. */
+function optionList(): string {
+  const meanings = new Map<string, Map<string, string[]>>();
+  for (const [name, { options = {} }] of Object.entries(COMMANDS)) {
+    for (const [flags, does] of Object.entries(options)) {
+      const byText = meanings.get(flags) ?? new Map<string, string[]>();
+      meanings.set(flags, byText.set(does, [...(byText.get(does) ?? []), `\`${name}\``]));
+    }
+  }
+  const lines = [...meanings].flatMap(([flags, byText]) =>
+    [...byText]
+      .toSorted(([, one], [, other]) => other.length - one.length)
+      .map(([does, commands], i) => {
+        const isOfOthers = byText.size === 1 || (i === 0 && commands.length > NAMED_MAX);
+        const of = isOfOthers ? '' : `; ${commands.join(', ')}`;
+        return `- \`${flags}\`${of}: ${does}`;
+      }),
+  );
+  return lines
+    .toSorted((one, other) => compare(one.split('`')[1]!, other.split('`')[1]!))
+    .join('\n');
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 function exitTable(): string {
@@ -40,7 +72,7 @@ function exitTable(): string {
   return ['| exit code | |', '| --- | --- |', ...rows].join('\n');
 }
 
-test('the README of the command line holds what is made from the table', () => {
+test('the README of the command line has the text that the table gives', () => {
   const text = readFileSync(readme, 'utf8');
   const held = text.slice(
     text.indexOf(REFERENCE_BEGIN) + REFERENCE_BEGIN.length,
@@ -49,12 +81,17 @@ test('the README of the command line holds what is made from the table', () => {
   assert.equal(held.trim(), reference(), 'paste what is expected between the marks');
 });
 
+test('every command that sends requests to a node takes its address', () => {
+  for (const [name, { node, options = {} }] of Object.entries(COMMANDS))
+    if (node === 'remote') assert('--url <url>' in options, name);
+});
+
 test('every command of the table has code of its own or is one operation of the admin listener', () => {
   const operations = Object.entries(COMMANDS).flatMap(([name, { run }]) => (run ? [] : [name]));
   assert.deepEqual(operations.sort(), Object.keys(OPERATION_COMMANDS).sort());
 });
 
-test('--help of the program lists every command and exit code, that of a command all it takes', async () => {
+test('--help of the program lists every command and exit code, and --help of a command all its arguments', async () => {
   const { code, stderr, stdout } = await cli(NOWHERE, ['--help']);
   assert.deepEqual([code, stderr], [0, '']);
   for (const name of Object.keys(COMMANDS))
@@ -79,7 +116,7 @@ test('--help of the program lists every command and exit code, that of a command
   }
 });
 
-test('wrong usage is told apart from failure, and nothing is made of it', async () => {
+test('wrong usage has its own exit code, and changes nothing', async () => {
   const wrong: readonly [args: string[], message: RegExp][] = [
     [['replya'], /^error: unknown command 'replya'\n\(Did you mean replay\?\)/],
     [['replay', 'x'], /^SEQUENCE must be a whole number from 0, not "x"\n$/],

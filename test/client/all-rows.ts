@@ -1,4 +1,3 @@
-/** All rows of a list of the client. */
 export async function all<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
   const found: Row[] = [];
   for await (const row of rows) found.push(row);

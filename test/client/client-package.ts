@@ -12,7 +12,6 @@ function run(command: string, words: readonly string[], cwd: string): string {
   return stdout;
 }
 
-/** Files of the tarball, and the folder in which it is installed. */
 export function installClient(): { readonly files: readonly string[]; readonly place: string } {
   // A copy, because packing compiles into the folder.
   const checkout = temporaryDirectory();
@@ -29,7 +28,7 @@ export function installClient(): { readonly files: readonly string[]; readonly p
   return { files: files.map((name) => name.replace('package/', '')), place };
 }
 
-/** Compiles a program there, which must have no fault of types, and runs it. */
+/** Compiles a program in that folder, which must have no type error, and runs it. */
 export function compileAndRun(place: string, program: string): string {
   writeFileSync(join(place, 'bot.ts'), program);
   const options = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', ''];

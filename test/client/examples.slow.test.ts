@@ -1,4 +1,3 @@
-/** The examples run, trade with one another, and record what happened. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +8,7 @@ import { fileArgs } from '../common/forms.ts';
 import { until } from '../common/node-harness.ts';
 import { join, markets, nodeUrl } from './stage.ts';
 
-/** One of the other outcome's book: nothing else trades there. */
+/** A token whose book no other test trades. */
 const token = markets[2]!.tokenIds[1]!;
 
 class Example {

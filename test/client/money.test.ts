@@ -26,7 +26,6 @@ interface Schema {
   readonly allOf?: readonly Schema[];
 }
 
-/** Names of the members of an answer that have this type. */
 function members(type: string, schema: Schema, name = ''): string[] {
   const { allOf = [], anyOf = [], items, properties = {} } = schema;
   const inside = [...allOf, ...anyOf, ...(items === undefined ? [] : [items])];
@@ -55,8 +54,13 @@ test('numbers become the text that the node wrote, digit by digit; other numbers
     `"outcomeIndex":1,"sizes":5,"curPrice": 0.5,"nested":{"p":1e-7,"t":1700000000}}]`;
   assert.deepEqual(parseMoney(body), [
     {
-      ...{ size: '9007199254740993.123456', cashPnl: '-0.000001', title },
-      ...{ outcomeIndex: 1, sizes: 5, curPrice: '0.5', nested: { p: '1e-7', t: 1_700_000_000 } },
+      size: '9007199254740993.123456',
+      cashPnl: '-0.000001',
+      title,
+      outcomeIndex: 1,
+      sizes: 5,
+      curPrice: '0.5',
+      nested: { p: '1e-7', t: 1_700_000_000 },
     },
   ]);
 });

@@ -1,4 +1,3 @@
-/** The client as a package of its own: in an empty TypeScript project, and in a browser. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +17,6 @@ import { node, nodeUrl, plain } from './stage.ts';
 const NAME = 'prediction-market-client';
 const { files, place } = installClient();
 
-/** What a bot does first; the same text runs in Node and in a browser. */
 const BOT = `
   const wallet = Wallet.fromSeed('package test');
   const client = await NodeClient.connect('${nodeUrl}', { wallet });
@@ -46,7 +44,7 @@ interface Said {
   readonly results: readonly unknown[];
 }
 
-/** Signed there without native parts: the same as the wallet here signs. */
+/** Checks that the package, without native parts, signs like the wallet here. */
 function check(said: Said): void {
   const wallet = Wallet.fromSeed('package test');
   assert.equal(said.address, wallet.address);
@@ -57,7 +55,7 @@ function check(said: Said): void {
   ]);
 }
 
-test('the package has types and few dependencies, none of them native, and links that lead somewhere', () => {
+test('the package has types, few dependencies, none of them native, and valid links', () => {
   const installed = readdirSync(join(place, 'node_modules'), {
     recursive: true,
     encoding: 'utf8',
@@ -81,7 +79,7 @@ test('the package has types and few dependencies, none of them native, and links
   assert(files.includes('dist/client.d.ts'));
 });
 
-test('its versions are those of the node', () => {
+test('the versions of the package are those of the node', () => {
   const of = (path: string) =>
     JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as {
       readonly version: string;
@@ -109,7 +107,7 @@ test('an empty TypeScript project compiles and runs a bot', () => {
   check(JSON.parse(compileAndRun(place, program)) as Said);
 });
 
-test('the example of its README does what it says, as pasted', async () => {
+test('the example of its README runs as pasted', async () => {
   const readme = readFileSync(join(place, 'node_modules', NAME, 'README.md'), 'utf8');
   const code = /```js\n([\s\S]*?)```/.exec(readme)![1]!.replace('http://127.0.0.1:3000', nodeUrl);
   const args = ['--input-type=module', '--eval', code];

@@ -1,22 +1,22 @@
 /**
- * A proxy before a node that does what networks do: it loses answers after the node has given them,
- * cuts connections before the node hears of a request, answers in its stead, and drops frames of streams.
+ * A proxy before a node with faults of networks: it loses answers of the node, cuts connections
+ * before the node gets a request, answers in place of the node, and drops frames of streams.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
 export type Fault =
-  /** The node obeys, nobody hears of it. */
+  /** The node executes the request, and the answer is lost. */
   | 'lose'
-  /** The node never hears of it. */
+  /** The node never gets the request. */
   | 'cut'
-  /** The node obeys, and its answer is that the disk refuses. */
+  /** The node executes the request, and the client gets the answer of a full disk. */
   | 'unavailable'
-  /** Nothing is done. */
+  /** The request is refused for its rate. */
   | 'throttle'
   | 'busy'
-  /** The node obeys, and its answer takes longer than anybody waits. */
+  /** The node executes the request, and its answer takes longer than any client waits. */
   | 'hang';
 
 const ANSWERS = {
@@ -26,11 +26,8 @@ const ANSWERS = {
 } as const;
 
 export class FaultyProxy {
-  /** What happens to the next requests, one after another. */
   readonly faults: Fault[] = [];
-  /** Of requests that reached the node: method and path. */
   readonly forwarded: string[] = [];
-  /** True for a text of a stream that is not passed on. */
   drops: (text: string) => boolean = () => false;
   readonly #streams = new Set<Socket>();
   readonly #server = createServer((incoming, outgoing) => this.#pass(incoming, outgoing));
@@ -52,7 +49,7 @@ export class FaultyProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Ends every stream without a word. */
+  /** Ends every stream without a close frame. */
   cutStreams(): void {
     for (const socket of this.#streams) socket.destroy();
   }
@@ -122,7 +119,7 @@ export class FaultyProxy {
     }
   }
 
-  /** Passes whole frames on; returns what is not yet whole. */
+  /** Passes whole frames on; returns the incomplete rest. */
   #frames(bytes: Buffer, client: Socket): Buffer {
     let at = 0;
     while (at + 2 <= bytes.length) {

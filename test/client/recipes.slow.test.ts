@@ -1,4 +1,7 @@
-/** The recipes of docs/recipes run as they stand; left out where the system has no Python with their packages. */
+/**
+ * The recipes of docs/recipes as they stand; left out where the system's Python lacks their
+ * packages.
+ */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +13,7 @@ import { node, nodeUrl } from './stage.ts';
 
 const RECIPE = join(ROOT, 'docs/recipes/place_order.py');
 const IMPORTS = 'import ecdsa, requests\nfrom Cryptodome.Hash import keccak';
-/** The packages of the system are those of the second one. */
+/** Pythons: packages of the system belong to the second one. */
 const PYTHON = ['python3', '/usr/bin/python3'].find(
   (python) => spawnSync(python, ['-c', IMPORTS], { stdio: 'ignore' }).status === 0,
 );

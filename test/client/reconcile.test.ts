@@ -1,4 +1,3 @@
-/** What a user stream tells after a gap that the node cannot fill: it has lost its recent batches. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,10 +20,10 @@ const connect = (name: string): Promise<NodeClient> =>
     wallet: Wallet.fromSeed(`reconcile test/${name}`),
   });
 
-/** Nobody listens on it. */
+/** A port without a listener. */
 const NOWHERE = 1;
 
-test('after a gap own orders and trades are told as events, each once', async () => {
+test('own orders and trades arrive once each as messages after a gap', async () => {
   let owner = await connect('owner');
   const sell = (price: string) => ({ tokenId, side: 'SELL', price, size: '10' }) as const;
   const buy = (price: string) => ({ tokenId, side: 'BUY', price, size: '5', type: 'FOK' }) as const;

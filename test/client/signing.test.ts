@@ -1,4 +1,3 @@
-/** What the client signs, against ethers. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inspect } from 'node:util';
@@ -20,8 +19,13 @@ const hex = (bytes: number) =>
     .uint8Array({ minLength: bytes, maxLength: bytes })
     .map((b) => `0x${Buffer.from(b).toString('hex')}`);
 const common = {
-  ...{ salt: uint, maker: hex(20), signer: hex(20), tokenId: uint, makerAmount: uint },
-  ...{ takerAmount: uint, side: fc.constantFrom(0 as const, 1 as const) },
+  salt: uint,
+  maker: hex(20),
+  signer: hex(20),
+  tokenId: uint,
+  makerAmount: uint,
+  takerAmount: uint,
+  side: fc.constantFrom(0 as const, 1 as const),
   signatureType: fc.integer({ min: 0, max: 3 }),
 };
 const order = fc.record({
@@ -63,7 +67,7 @@ test('orders of version 2 and level-1 requests are signed for the digests of eth
   );
 });
 
-test('the key of a random wallet can be saved, and is in no other text of the wallet', () => {
+test('the key of a random wallet can be saved, and appears in no other text of the wallet', () => {
   const wallet = Wallet.random();
   const key = wallet.exportKey();
   assert.match(key, /^0x[0-9a-f]{64}$/);
@@ -75,7 +79,7 @@ test('the key of a random wallet can be saved, and is in no other text of the wa
   }
 });
 
-test('what is no private key is refused', () => {
+test('an invalid private key is refused', () => {
   for (const text of ['', '0x', `0x${'0'.repeat(64)}`, `0x${'f'.repeat(64)}`, '1'.repeat(64)]) {
     assert.throws(() => new Wallet(text), RangeError);
   }

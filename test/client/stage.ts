@@ -13,10 +13,9 @@ export const node = await TestNode.start(dataDir, { ORDER_VERSION: 'both' });
 export const proxy = await FaultyProxy.start(node);
 export const nodeUrl = `http://127.0.0.1:${node.port}`;
 
-/** A token of each market. */
 export const [plain = '', risky = '', quiet = ''] = markets.map(({ tokenIds }) => tokenIds[0]!);
 
-/** A client with a wallet of this name, past the proxy. */
+/** A client past the proxy, with a wallet of this name. */
 export function join(name: string, options: ClientOptions = {}): Promise<NodeClient> {
   return NodeClient.connect(nodeUrl, {
     wallet: Wallet.fromSeed(`client test/${name}`),
@@ -24,7 +23,6 @@ export function join(name: string, options: ClientOptions = {}): Promise<NodeCli
   });
 }
 
-/** The same through the proxy. */
 export function joinProxy(name: string, options: ClientOptions = {}): Promise<NodeClient> {
   const wallet = Wallet.fromSeed(`client test/${name}`);
   return NodeClient.connect(proxy.url, { wallet, connections: 1, ...options });

@@ -1,8 +1,8 @@
 /**
- * The client's types as a file: every route's query, body and answer, and every event of the streams,
- * from the very schemas that the node checks requests with. Exported shapes keep their names.
+ * The client's types as a file: every route's query, body and answer, and every message of the
+ * streams, from the schemas that the node checks requests with. Exported shapes keep their names.
  *
- * Pure. Non-goals: patterns and bounds, which types cannot say.
+ * Pure. Non-goals: patterns and bounds, which types cannot express.
  */
 
 import { CODE_BY_BEGINNING, CODE_BY_TEXT } from '../../server/common/error-bodies.ts';
@@ -13,10 +13,9 @@ import { ROUTE_TABLE } from '../../server/routes/route-table.ts';
 import { SHAPE_NAMES } from '../../server/routes/shapes.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
 
-/** Columns of prettier and of this repository's formatter. */
+/** Indentation of prettier and of this repository's formatter. */
 const INDENT = '  ';
 
-/** What JSON schemas are made of, as far as the node's go. */
 interface Json {
   readonly type?: string;
   readonly const?: unknown;
@@ -29,7 +28,6 @@ interface Json {
   readonly default?: unknown;
 }
 
-/** The text of the client's types. */
 export function clientTypes(): string {
   const names = namesOf();
   const named = [...names].map(([schema, name]) =>
@@ -62,7 +60,7 @@ export function clientTypes(): string {
     codesByText('CODE_BY_TEXT', CODE_BY_TEXT),
     `/** Codes by the beginning of a text, where the rest varies. */`,
     codesByText('CODE_BY_BEGINNING', CODE_BY_BEGINNING),
-    `/** What each route is asked and what it answers; path parameters stand in the query. */`,
+    `/** Query, body and answer of each route; path parameters stand in the query. */`,
     `export interface Routes {\n${routes.join('\n')}\n}`,
     `/** Credentials that a route asks for; the others are open to everybody. */`,
     `export const ACCESS = {\n${access.join('\n')}\n} as const;\n`,
@@ -94,7 +92,7 @@ function namesOf(): Map<Json, string> {
   return new Map(named.map(([shape, name]) => [shape as Json, name]));
 }
 
-/** A schema and the ones that it is made of. */
+/** Marks a schema and its parts as used. */
 function mark(schema: TSchema, used: Set<unknown>): void {
   used.add(schema);
   const { anyOf = [], items, properties = {} } = schema as Json;
@@ -135,7 +133,6 @@ function eventName(path: string, name: string): string {
   return `${isShared ? streamName(path).replace('Event', '') : ''}${words.join('')}Event`;
 }
 
-/** A schema as a type; `depth` is that of the line on which it stands. */
 function typeOf(schema: Json, names: ReadonlyMap<Json, string>, depth = 0): string {
   const name = names.get(schema);
   if (name !== undefined) return name;

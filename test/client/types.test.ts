@@ -1,4 +1,3 @@
-/** The client's types are those of the node's schemas. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

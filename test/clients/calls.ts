@@ -1,28 +1,25 @@
 /**
- * A package under test is a list of its calls. Each is made once, in order, against one node; what
- * came of them is a table, and a call that is not in it as it went fails the run.
+ * Calls of a package under test. Each is made once, in order, against one node. The results are a
+ * table, and a call that differs from its row fails the run.
  */
 
-/** One call of a package as its users make it. */
 export interface Call {
   readonly name: string;
-  /** Makes the call and looks at the answer; rejects where it is not what a user needs. */
+  /** Makes the call and checks the answer; rejects where a user could not use it. */
   readonly run: () => Promise<unknown>;
-  /** Reason why this node cannot serve the call, which then has to fail. */
   readonly cannot?: string;
 }
 
-/** A package, and how its calls went. */
 export interface Outcome {
   readonly title: string;
   readonly rows: readonly (readonly [call: string, result: string])[];
   readonly served: number;
-  /** Calls that went otherwise than their row says. */
+  /** Calls that differ from their rows. */
   readonly surprises: readonly string[];
 }
 
 const DETAIL_CHARACTERS = 300;
-/** Longer than a condition is waited for, so that the result says which one it was. */
+/** Longer than any condition is waited for, so that the result names the condition. */
 const CALL_MS_MAX = 90_000;
 
 export async function makeCalls(title: string, calls: readonly Call[]): Promise<Outcome> {
@@ -55,16 +52,50 @@ async function problemOf(run: () => Promise<unknown>): Promise<string | undefine
   }
 }
 
-/** The outcomes as Markdown. */
+/** Least number of calls that a line names by the title of an earlier package. */
+const SHARED_CALLS_MIN = 10;
+
+/** Outcomes as Markdown: served calls, and a line for each reason why others are not. */
 export function tables(outcomes: readonly Outcome[]): string {
   return outcomes
-    .map(({ rows, served, title }) => {
-      const ok = rows.flatMap(([call, result]) => (result === 'ok' ? [`\`${call}\``] : []));
-      const others = rows.filter(([, result]) => result !== 'ok');
-      const lines = others.map(([call, result]) => `| \`${call}\` | ${result} |`);
-      const head = others.length === 0 ? [] : ['', '| call | result |', '| --- | --- |'];
+    .map((outcome, i) => {
+      const { rows, served, title } = outcome;
+      const reasons = new Map<string, string[]>();
+      for (const [call, result] of rows) {
+        if (result !== 'ok') reasons.set(result, [...(reasons.get(result) ?? []), `\`${call}\``]);
+      }
+      const lines = [...reasons].map(([reason, calls]) => `- ${reason}: ${calls.join(', ')}`);
       const heading = `### ${title}: ${served} of ${rows.length}`;
-      return [heading, '', `ok: ${ok.join(', ')}`, ...head, ...lines].join('\n');
+      const others = lines.length === 0 ? [] : ['', ...lines];
+      return [heading, '', `ok: ${servedText(outcome, outcomes.slice(0, i))}`, ...others].join(
+        '\n',
+      );
     })
     .join('\n\n');
+}
+
+function servedText(outcome: Outcome, earlier: readonly Outcome[]): string {
+  const calls = servedCalls(outcome);
+  const shared = earlier.findLast((other) => {
+    const theirs = servedCalls(other);
+    return theirs.length >= SHARED_CALLS_MIN && theirs.every((call) => calls.includes(call));
+  });
+  const known = new Set(shared === undefined ? [] : servedCalls(shared));
+  const bySignature = new Map<string, string[]>();
+  for (const call of calls.filter((name) => !known.has(name))) {
+    const [name = '', type] = call.split('; signature type ');
+    bySignature.set(name, [
+      ...(bySignature.get(name) ?? []),
+      ...(type === undefined ? [] : [type]),
+    ]);
+  }
+  const texts = [...bySignature].map(([name, types]) =>
+    types.length === 0 ? `\`${name}\`` : `\`${name}\` (${types.join(', ')})`,
+  );
+  const first = shared === undefined ? [] : [`those of ${shared.title}`];
+  return [...first, ...texts].join(', ');
+}
+
+function servedCalls({ rows }: Outcome): string[] {
+  return rows.flatMap(([call, result]) => (result === 'ok' ? [call] : []));
 }

@@ -207,7 +207,7 @@ export async function ccxtCalls({
   ];
 }
 
-/** With money. It has no call for the balance of a token but the one that is named after the route. */
+/** Calls with money. Its only call for the balance of a token is named after the route. */
 export function ccxtMoney(load: Loader): MoneyPackage {
   const { Wallet } = load.require<EthersPackage>('@ethersproject/wallet');
   return {

@@ -1,14 +1,15 @@
-/** Checks of the answers of a client. Each rejects where an answer is wrong. */
+/** Checks of the answers of a client. Each rejects a wrong answer. */
 import assert from 'node:assert/strict';
 
-/** A client of a package that is no dependency of the project: methods by name. */
 export type Client = Readonly<
   Partial<Record<string, (...parts: readonly unknown[]) => Promise<unknown>>>
 >;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** These clients resolve with `{error}` where the node refused. */
+/**
+ * Resolves with the answer; rejects on `{error}`, with which these clients resolve after a refusal.
+ */
 export async function answered(asked: Promise<unknown> | undefined): Promise<Json> {
   const answer = (await asked) as Json | null | undefined;
   assert(answer !== undefined && answer !== null, 'an answer');
@@ -17,7 +18,6 @@ export async function answered(asked: Promise<unknown> | undefined): Promise<Jso
   return answer;
 }
 
-/** Members that hold a text with something in it. */
 export async function texts(asked: Promise<Json>, ...names: readonly string[]): Promise<void> {
   const answer = await asked;
   for (const name of names) {
@@ -28,7 +28,7 @@ export async function texts(asked: Promise<Json>, ...names: readonly string[]): 
   }
 }
 
-/** An array: with `least` rows or more, with none at all where that is 0. */
+/** Checks an array of `least` rows or more; 0 = exactly none. */
 export async function rows(asked: Promise<unknown>, least: number): Promise<readonly Json[]> {
   const answer = (await asked) as readonly Json[];
   assert(Array.isArray(answer), `an array, not ${JSON.stringify(answer)}`);
@@ -36,7 +36,7 @@ export async function rows(asked: Promise<unknown>, least: number): Promise<read
   return answer;
 }
 
-/** A page by cursor whose rows have a member. */
+/** Checks a page by cursor whose rows have a member. */
 export async function page(asked: Promise<Json>, member = 'condition_id'): Promise<void> {
   const { count, data, limit, next_cursor } = await asked;
   const found = data as readonly Json[];

@@ -1,4 +1,4 @@
-/** The calls that all of @polymarket/clob-client and its successor have, by the same names. */
+/** Calls that @polymarket/clob-client and its successor share, by name. */
 import assert from 'node:assert/strict';
 import type { Call } from './calls.ts';
 import { answered, type Client, page, rows, texts } from './client-answers.ts';
@@ -10,13 +10,15 @@ interface Creds {
   readonly passphrase: string;
 }
 
-/** Two clients with keys of their own, one of which is given up. */
 export interface Joined {
   readonly client: Client;
   readonly leaver: Client;
 }
 
-/** A builder's programme asks for keys of its own, which this venue does not issue. */
+/**
+ * Reason for calls of a builder's programme: it has keys of its own, which this venue does not
+ * issue.
+ */
 const NO_BUILDERS = 'there is no builder programme here';
 
 export function clobCalls({ market, risky }: Venue, { client, leaver }: Joined): readonly Call[] {
@@ -271,7 +273,7 @@ async function creds(asked: Promise<unknown>): Promise<void> {
   assert(key && secret && passphrase, 'a key, its secret and its passphrase');
 }
 
-/** Heartbeats and read-only keys, which came after 4.22.8. */
+/** Heartbeats and read-only keys, which are newer than 4.22.8. */
 export function readOnlyCalls(client: Client): readonly Call[] {
   const call = (name: string, ...parts: readonly unknown[]) => answered(client[name]!(...parts));
   let key = '';

@@ -18,7 +18,6 @@ interface WalletPackage {
 
 const BUILDER = `0x${'1'.repeat(64)}`;
 
-/** A client of a wallet of its own, by two hex digits. */
 async function join({ host, load }: Pick<Venue, 'host' | 'load'>, digits: string): Promise<Client> {
   const { ClobClient } = load.require<Package>('@polymarket/clob-client-v2');
   const { Wallet } = load.require<WalletPackage>('@ethersproject/wallet');
@@ -27,7 +26,7 @@ async function join({ host, load }: Pick<Venue, 'host' | 'load'>, digits: string
   return new ClobClient({ ...parts, creds });
 }
 
-/** A client that has learnt which version is taken goes on where that changes. */
+/** A client that has learnt the accepted version goes on when it changes. */
 export async function throughVersions(load: Venue['load']): Promise<void> {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, [{ id: 1 }]);
@@ -124,7 +123,7 @@ export async function clobClientV2Calls(venue: Venue): Promise<readonly Call[]> 
   return [...own, ...shared, ...readOnlyCalls(client)];
 }
 
-/** With money; orders of the version that the node takes. */
+/** Calls with money; orders of the version that the node accepts. */
 export function clobClientV2Money(load: Loader): MoneyPackage {
   const { ClobClient } = load.require<Package>('@polymarket/clob-client-v2');
   const { Wallet } = load.require<WalletPackage>('@ethersproject/wallet');

@@ -1,4 +1,7 @@
-/** Every call of @polymarket/clob-client, 4.22.8 and 5.8.1; one for all of its requests for quotes. */
+/**
+ * Every call of @polymarket/clob-client, 4.22.8 and 5.8.1; one stands for all of its requests for
+ * quotes.
+ */
 import assert from 'node:assert/strict';
 import type { Call } from './calls.ts';
 import { answered, type Client } from './client-answers.ts';
@@ -36,7 +39,6 @@ export async function clobClientCalls(venue: Venue, version: 4 | 5): Promise<rea
   return version === 4 ? shared : [...shared, ...laterCalls(client, address)];
 }
 
-/** Calls of 5.8.1 that 4.22.8 does not have. */
 function laterCalls(client: Client, address: string): readonly Call[] {
   const validate: Call = {
     name: 'validateReadonlyApiKey',
@@ -54,7 +56,6 @@ function laterCalls(client: Client, address: string): readonly Call[] {
   return [...readOnlyCalls(client), validate, quotes];
 }
 
-/** 5.8.1 with money. */
 export function clobClientMoney(load: Loader): MoneyPackage {
   const { ClobClient } = load.require<Package>('clob-client-5');
   const { Wallet } = load.require<WalletPackage>('@ethersproject/wallet');

@@ -1,4 +1,4 @@
-/** Calls about money, by the names that @polymarket/clob-client and its successor share. */
+/** Calls about money that @polymarket/clob-client and its successor share, by name. */
 import assert from 'node:assert/strict';
 import { answered, type Client, rows } from './client-answers.ts';
 import type { MoneyClient, MoneyPackage } from './money.ts';

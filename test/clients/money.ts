@@ -21,21 +21,20 @@ export interface Terms {
 
 type Fill = readonly [price: number, size: number];
 
-/** One wallet of a package, by calls of the package's own. */
 export interface MoneyClient {
   /** Micro-units of collateral, or of a token. */
   readonly balance: (token?: string) => Promise<string>;
-  /** Rejects with what the node says where it refuses. */
+  /** Rejects with the text of a refusal. */
   readonly order: (terms: Terms) => Promise<{ readonly id: string; readonly status: string }>;
   readonly cancel: (id: string) => Promise<unknown>;
   readonly openOrders: (token: string) => Promise<readonly unknown[]>;
   readonly fills: (token: string) => Promise<readonly Fill[]>;
 }
 
-/** A package: how its calls are called, and how a wallet begins. */
+/** A package: names of its calls, and the creation of a wallet. */
 export interface MoneyPackage {
   readonly names: Readonly<Record<keyof MoneyClient, string>>;
-  /** The words of an order that rests, and of one that filled. */
+  /** Statuses of an order that rests, and of one that filled. */
   readonly statuses: { readonly rests: string; readonly filled: string };
   readonly address: (privateKey: string) => string;
   readonly join: (
@@ -58,7 +57,7 @@ export function openMoneyVenue(): Promise<OperatorNode> {
   });
 }
 
-/** @param digit hex, of which the keys of this package are made */
+/** @param digit hex digit of which the keys of this package are made */
 export async function moneyCalls(
   operator: OperatorNode,
   used: MoneyPackage,
@@ -69,7 +68,6 @@ export async function moneyCalls(
   return calls;
 }
 
-/** A wallet and one that trades with it, in a market of their own. */
 interface Life {
   readonly operator: OperatorNode;
   readonly used: MoneyPackage;
@@ -112,7 +110,7 @@ function walletOf(type: SignatureType, signer: string): string {
   return walletByEthers(factory, codeHash, signer, type === 1);
 }
 
-/** From the first balance to the payout: 100 shares for 40, which pay 100. */
+/** Calls from the first balance to the payout: 100 shares for 40, which pay 100. */
 function lifeOf({ client, condition, no, operator, other, type, used, wallet, yes }: Life): Call[] {
   const { names, statuses } = used;
   const owns = async (cash: number, shares: number): Promise<void> => {

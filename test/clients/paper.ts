@@ -1,6 +1,6 @@
 /**
- * Packages that paper-trade: one node has a book, another one mirrors it, and a bot trades play money there while
- * somebody trades at the source. Each package has a market of its own.
+ * Packages that paper-trade: one node has a book, another one mirrors it. A bot trades play money
+ * there while somebody trades at the source. Each package has a market of its own.
  */
 import assert from 'node:assert/strict';
 import { OperatorNode } from '../admin/operator-node.ts';
@@ -20,9 +20,8 @@ import type { MoneyClient, MoneyPackage } from './money.ts';
 
 export interface Mirror {
   readonly operator: OperatorNode;
-  /** Trades at the source. */
   readonly maker: MoneyClient;
-  /** The first outcome of each market. */
+  /** First outcome of each market. */
   readonly tokens: readonly string[];
 }
 
@@ -35,7 +34,7 @@ const MICRO = 1_000_000;
 const BOOK = '100@0.4 | 100@0.6';
 const PROFILE = { CLIENT_PROFILE: 'polymarket' };
 
-/** @param used whose client trades at the source */
+/** @param used package whose client trades at the source */
 export async function openMirror(used: MoneyPackage): Promise<Mirror> {
   const sourceDir = temporaryDirectory();
   const markets = await withMarkets(sourceDir, [{ id: 1 }, { id: 2 }]);
@@ -57,12 +56,14 @@ export async function openMirror(used: MoneyPackage): Promise<Mirror> {
   return { operator, maker, tokens };
 }
 
-/** 'size@price' of the bids and of the asks. */
 function textOf({ asks, bids }: BookJson): string {
   return [...levels(bids), '|', ...levels(asks)].join(' ');
 }
 
-/** 10 shares of the source's offer, and 20 that somebody sells there below the bid of the bot. */
+/**
+ * Fills 10 shares of the source's offer, and 20 that somebody sells at the source below the bid of
+ * the bot.
+ */
 export async function paperCalls(
   { maker, operator: { node }, tokens }: Mirror,
   used: MoneyPackage,

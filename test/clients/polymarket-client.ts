@@ -1,6 +1,6 @@
 /**
- * Calls of @polymarket/client 0.2.0, which checks every answer against a schema of its own: those of
- * an exchange, its catalog and its trades, and its streams. Not here: chain transactions and perpetual
+ * Calls of @polymarket/client 0.2.0, which checks every answer against a schema of its own: an
+ * exchange, its catalog, its trades and its streams. Left out: chain transactions and perpetual
  * futures, which go to other hosts.
  */
 import assert from 'node:assert/strict';
@@ -67,7 +67,6 @@ export async function polymarketClientCalls(venue: Venue): Promise<readonly Call
   ];
 }
 
-/** Calls that are exported by themselves. */
 function actionCalls(
   actions: Actions,
   clients: { readonly open: Client; readonly own: Client; readonly leaver: Client },
@@ -234,7 +233,7 @@ function tradingCalls(client: Client, { market, risky }: Venue): readonly Call[]
   ];
 }
 
-/** There are no rewards, and no earnings in any list of them. */
+/** Calls for rewards: none exist, so every list is empty. */
 function rewardCalls(client: Client): readonly Call[] {
   const date = { date: '2026-11-01' };
   return [
@@ -255,7 +254,6 @@ function rewardCalls(client: Client): readonly Call[] {
 
 function streamCalls(client: Client, { market }: Venue): readonly Call[] {
   const [tokenId] = market.tokens;
-  /** The first event of a topic that comes after an order has been placed. */
   const heard = async (spec: object): Promise<Json> => {
     const handle = (await client.subscribe!([spec])) as Handle;
     try {

@@ -19,7 +19,6 @@ export function ask(client: Client, name: string, request?: unknown): Promise<Js
   return client[name]!(request) as Promise<Json>;
 }
 
-/** The first page of a list, which has at least so many items. */
 export async function list(client: Client, name: string, request: unknown, least = 1) {
   const page = await (client[name]!(request) as Paginated).firstPage();
   return rows(Promise.resolve(page.items), least);
@@ -165,7 +164,6 @@ export function dataCalls(
   ];
 }
 
-/** Calls for data that this node does not have. */
 export function absentCalls(client: Client, user: string): readonly Call[] {
   const page = (name: string, request: object, cannot = NOTHING_OF_THE_KIND): Call => {
     return { name, run: () => list(client, name, request), cannot };

@@ -1,4 +1,3 @@
-/** The node that the packages are run against, and the packages themselves. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
@@ -7,7 +6,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { get, TestNode, temporaryDirectory } from '../common/node-harness.ts';
 
-/** Fields of a catalog market that the calls need. */
 export interface DemoMarket {
   readonly id: string;
   readonly conditionId: string;
@@ -18,7 +16,7 @@ export interface DemoMarket {
 export interface Venue {
   readonly host: string;
   readonly port: number;
-  /** With resting orders and trades of the demo; the second is a neg-risk one. */
+  /** Markets with resting orders and trades of the demo; the second is a neg-risk one. */
   readonly market: DemoMarket;
   readonly risky: DemoMarket;
   readonly eventId: string;
@@ -27,7 +25,7 @@ export interface Venue {
   readonly load: Loader;
 }
 
-/** Loads an installed package as a script beside it would. */
+/** Loads an installed package like a script beside it. */
 export interface Loader {
   readonly directory: string;
   require<Exports>(name: string): Exports;
@@ -94,7 +92,7 @@ function demoMarket({ clobTokenIds, conditionId, id, slug }: MarketJson): DemoMa
   return { id, conditionId, slug, tokens };
 }
 
-/** `npm ci` of packages/ in a temporary directory, or what lies in CLIENTS_DIR already. */
+/** `npm ci` of packages/ in a temporary directory, or the contents of CLIENTS_DIR. */
 function install(): Loader {
   const known = process.env.CLIENTS_DIR;
   const directory = known ?? temporaryDirectory();

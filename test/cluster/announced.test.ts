@@ -1,4 +1,3 @@
-/** Announcements and heartbeats as they are read: whatever lies in etcd under their keys. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
@@ -16,9 +15,16 @@ const GOOD: Announced = {
   key: 'a digest',
   run: 'one',
 };
-const BEAT: Heartbeat = {
-  ...{ node: 'n1', epoch: 2, advertise: 'http://n1', peers: 'peers://n1:1', sequence: 7 },
-  ...{ capacities: DEFAULT_CAPACITIES, count: 3, afterLeave: false, leaves: false },
+const HEARTBEAT: Heartbeat = {
+  node: 'n1',
+  epoch: 2,
+  advertise: 'http://n1',
+  peers: 'peers://n1:1',
+  sequence: 7,
+  capacities: DEFAULT_CAPACITIES,
+  count: 3,
+  afterLeave: false,
+  leaves: false,
 };
 const NONE = ['', 'x', 'null', '1', '[]', '{}', '"text"'];
 
@@ -26,13 +32,13 @@ function json(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-test('an announcement is read as it was written, also that of an older version', () => {
+test('an announcement reads back as it was written, also one of an older version', () => {
   const { run, ...older } = GOOD;
   assert.deepEqual(announcedOf(json(GOOD)), GOOD);
   assert.deepEqual(announcedOf(json(older)), older);
 });
 
-test('what lacks a member that others need is no announcement, and no heartbeat', () => {
+test('a value without a required member is no announcement, and no heartbeat', () => {
   for (const text of NONE) {
     assert.equal(announcedOf(Buffer.from(text)), undefined, text);
     assert.equal(decodeHeartbeat(Buffer.from(text)), undefined, text);
@@ -40,13 +46,13 @@ test('what lacks a member that others need is no announcement, and no heartbeat'
   for (const member of ['advertise', 'peers', 'mayLead', 'key']) {
     assert.equal(announcedOf(json({ ...GOOD, [member]: 7 })), undefined, member);
   }
-  assert.deepEqual(decodeHeartbeat(encodeHeartbeat(BEAT)), BEAT);
+  assert.deepEqual(decodeHeartbeat(encodeHeartbeat(HEARTBEAT)), HEARTBEAT);
   for (const member of ['node', 'epoch', 'peers', 'sequence', 'capacities', 'count', 'leaves']) {
-    assert.equal(decodeHeartbeat(json({ ...BEAT, [member]: null })), undefined, member);
+    assert.equal(decodeHeartbeat(json({ ...HEARTBEAT, [member]: null })), undefined, member);
   }
 });
 
-test('a node whose announcement cannot be read is left out, and said again only once it was read', async () => {
+test('a node with an unreadable announcement is left out, and reported again only after a readable one', async () => {
   const lines: string[] = [];
   let values = new Map([
     ['a', json(GOOD)],

@@ -1,4 +1,3 @@
-/** An empty log of a cluster begins with what one node has: by a command of the operator, and never by itself. */
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { test } from 'node:test';
@@ -35,8 +34,12 @@ interface Place {
 async function placeOf(cluster: Cluster, node: string, directory: string): Promise<Place> {
   const port = String(await freePort());
   const settings = {
-    ...{ CLUSTER: cluster.etcd.address(), NODE_ID: node, CLUSTER_SECRET: 's'.repeat(32) },
-    ...{ ADVERTISE: `http://127.0.0.1:${port}`, PORT: port, ...SILENCE },
+    CLUSTER: cluster.etcd.address(),
+    NODE_ID: node,
+    CLUSTER_SECRET: 's'.repeat(32),
+    ADVERTISE: `http://127.0.0.1:${port}`,
+    PORT: port,
+    ...SILENCE,
   };
   return { directory, settings };
 }
@@ -53,7 +56,6 @@ async function begun(place: Place): Promise<string> {
   return stdout;
 }
 
-/** What the log has, by name. */
 async function tailOf({ etcd }: Cluster, name = 'test'): Promise<Tail> {
   const log = new EtcdLog(await etcd.client(), name, 0);
   try {
@@ -138,7 +140,7 @@ test('a single node becomes a cluster by one command, and not without it', NEEDS
 });
 
 test(
-  'nodes whose etcd has lost its disks wait, and go on where the command begins',
+  'nodes whose etcd has lost its disks wait, and continue where the command begins',
   NEEDS_ETCD,
   on(async (cluster) => {
     await traded(cluster, 1, 5);
@@ -234,7 +236,7 @@ test(
   }),
 );
 
-test('what cannot begin a cluster is refused in words', NEEDS_ETCD, async () => {
+test('a directory that cannot begin a cluster is refused with a reason', NEEDS_ETCD, async () => {
   const cluster = await Cluster.withoutNodes();
   try {
     const place = await placeOf(cluster, 'n0', temporaryDirectory());

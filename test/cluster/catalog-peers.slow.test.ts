@@ -1,4 +1,3 @@
-/** The catalog of a cluster of whole nodes: it changes at the node that leads, and is the same on all of them. */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +39,6 @@ async function catalogOf(cluster: Cluster, i: number): Promise<Catalog> {
   return { served: facts.catalog, missing: facts.catalog_missing };
 }
 
-/** `catalog import` of a file with these markets, beside a node. */
 async function imported(cluster: Cluster, i: number, ...ids: number[]): Promise<Ended> {
   return importedBy(cluster, i, ids);
 }
@@ -65,12 +63,11 @@ async function marketsAt(cluster: Cluster, i: number): Promise<string> {
     .join();
 }
 
-/** Waits for it; a node that starts over cannot be reached. */
+/** Waits for a condition; a node that resyncs cannot be reached. */
 function settles(condition: () => Promise<boolean>): Promise<void> {
   return until(() => condition().catch(() => false), WAIT_MS);
 }
 
-/** These nodes serve the same catalog, which has these markets. */
 async function serve(cluster: Cluster, nodes: readonly number[], markets: string): Promise<void> {
   await settles(async () => {
     const served = await Promise.all(nodes.map((i) => catalogOf(cluster, i)));
@@ -93,13 +90,13 @@ async function operated(cluster: Cluster, i: number, path: string, body: object)
 
 const ALL = [0, 1, 2];
 
-/** Each cluster begins with market 1; the tests around one build on one another. */
+/** Clusters begin with market 1; the tests of one cluster build on one another. */
 const patiently = sharedCluster(PATIENT, 1);
 const withLedger = sharedCluster({ LEDGER: 'on', ...PATIENT }, 1);
 const on = sharedCluster({}, 1);
 
 test(
-  'an import at the node that leads is in use on all nodes; elsewhere it is refused',
+  'an import at the leader is in use on all nodes, and is refused elsewhere',
   NEEDS_ETCD,
   patiently(async (cluster) => {
     const leader = await cluster.leader();
@@ -126,7 +123,7 @@ test(
 );
 
 test(
-  'a node that was down, one that has lost its catalog, and one that stood still get what is in use',
+  'a node that was down, one without its catalog, and one that stood still get the catalog in use',
   NEEDS_ETCD,
   patiently(async (cluster) => {
     const leader = await cluster.leader();
@@ -158,7 +155,7 @@ interface Listed {
 }
 
 test(
-  'outcomes in another order, as a peer of an earlier release has them, are in the registered one on all nodes',
+  'outcomes in the order of a peer of an earlier release are in the registered order on all nodes',
   NEEDS_ETCD,
   withLedger(async (cluster) => {
     const leader = await cluster.leader();
@@ -197,7 +194,7 @@ test(
 );
 
 test(
-  'markets that an operator makes and resolves are the same on all nodes',
+  'markets that an operator creates and resolves are equal on all nodes',
   NEEDS_ETCD,
   withLedger(async (cluster) => {
     const leader = await cluster.leader();
@@ -227,7 +224,7 @@ test(
 );
 
 test(
-  'kill -9 of the node that leads, at any time of an import: one catalog on all nodes',
+  'all nodes have one catalog after kill -9 of the leader at any time of an import',
   NEEDS_ETCD,
   on(async (cluster) => {
     await serve(cluster, ALL, '1');
@@ -277,7 +274,7 @@ test(
 );
 
 test(
-  'a node that leads without the catalog in use changes no market and refuses edits',
+  'a leader without the catalog in use changes no market and refuses edits',
   NEEDS_ETCD,
   on(async (cluster) => {
     const alice = await traderOf(cluster, 'alice');

@@ -1,4 +1,6 @@
-/** What every log of several machines does, as a table of behaviours; `open` gives a client of one log. */
+/**
+ * The contract of a replicated log as a table of behaviours; `open` returns a client of one log.
+ */
 import assert from 'node:assert/strict';
 import { LogDamage, OutcomeUnknown, WrongSequence } from '../../storage/log/log.ts';
 import { type LogWriter, NO_TAIL, TooOld } from '../../storage/replicated-log/replicated-log.ts';
@@ -426,7 +428,7 @@ export const BEHAVIOURS: Readonly<Record<string, (open: Open, random: Random) =>
   },
 };
 
-/** Notices soon what is lost; none of these clients reads page by page. */
+/** A client that notices losses soon; none of them reads page by page. */
 function impatient(): Faults {
   return Object.assign(new Faults(), { patienceMs: 20 });
 }

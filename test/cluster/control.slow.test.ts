@@ -1,4 +1,3 @@
-/** What an operator sees of a cluster of whole nodes, and does with it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
@@ -26,7 +25,6 @@ async function run(cluster: Cluster, i: number, ...args: string[]): Promise<stri
   return code === 0 ? stdout.trimEnd() : stderr.trimEnd();
 }
 
-/** Orders at every node, one after the other at each, until it is stopped. */
 class Load {
   readonly problems: string[] = [];
   placed = 0;
@@ -59,7 +57,7 @@ class Load {
 describe('what an operator does with a cluster', NEEDS_ETCD, () => {
   const on = sharedCluster(PATIENT);
   test(
-    'the table names the nodes, who leads and the members of etcd; one that is gone is said',
+    'the table names the nodes, the leader and the members of etcd, and marks missing ones',
     on(async (cluster) => {
       const leader = await cluster.leader();
       await cluster.level();
@@ -112,7 +110,7 @@ describe('what an operator does with a cluster', NEEDS_ETCD, () => {
   );
 
   test(
-    'the lead goes from node to node under load, whoever is asked, and no request fails',
+    'the lead moves from node to node under load, by a request at any node, and no request fails',
     on(async (cluster) => {
       let leader = await cluster.leader();
       const traders = [];
@@ -143,7 +141,7 @@ describe('what an operator does with a cluster', NEEDS_ETCD, () => {
       assert.deepEqual(load.problems, []);
       await cluster.level();
       await cluster.booksAreEqual();
-      for (const { log } of cluster.nodes) assert.doesNotMatch(log, /starting over/);
+      for (const { log } of cluster.nodes) assert.doesNotMatch(log, /: resync/);
     }),
   );
 });

@@ -1,4 +1,3 @@
-/** The traders of the demo in a cluster: they trade at the node that leads. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -16,7 +15,6 @@ function begun({ log }: TestNode): number {
   return log.match(BEGUN)?.length ?? 0;
 }
 
-/** Waits for another newest trade. */
 async function trades(node: TestNode): Promise<void> {
   const newest = async () => (await get(node, '/trades?limit=1')).json;
   const before = await newest();
@@ -24,7 +22,7 @@ async function trades(node: TestNode): Promise<void> {
 }
 
 test(
-  'the traders of the demo trade at the node that leads, and move with the lead',
+  'the traders of the demo trade at the leader, and move with the lead',
   NEEDS_ETCD,
   async () => {
     const cluster = await Cluster.withoutNodes();
@@ -43,7 +41,7 @@ test(
       assert.deepEqual([begun(a), begun(b)], [1, 0]);
 
       const [{ directory, settings }] = places as [(typeof places)[number]];
-      /** Requests for books that this node was sent: only the traders ask. */
+      /** Number of requests for books at this node: only the traders send them. */
       const asked = async (): Promise<string | undefined> => {
         const page = await fetch(`http://127.0.0.1:${settings.ADMIN_PORT}/metrics`);
         return /^exchange_http_requests_total\{method="POST",route="\/books",status="200"\} \d+$/m.exec(

@@ -1,4 +1,3 @@
-/** Authentication between a node and etcd: certificates, users, and the errors for wrong ones. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +18,7 @@ import { appendNext, claimed } from './log-place.ts';
 
 const NO_ETCDCTL =
   spawnSync('etcdctl', ['version']).status === 0 ? undefined : 'etcdctl is not installed';
-/** A problem is said to whoever starts a node within so long. */
+/** Time within which a starting node must print its problem. */
 const SAID_MS = 2_000;
 const YEAR_MS = 365 * 86_400_000;
 
@@ -30,7 +29,7 @@ function certificateDirectory(t: TestContext): string {
   return directory;
 }
 
-/** Starts a node; resolves with its first error, or with nothing when etcd has answered. */
+/** Starts a node; resolves with its first error, or `undefined` when etcd has answered. */
 async function firstWords(cluster: string, env: Readonly<Record<string, string>> = {}) {
   const needed = { NODE_ID: 'a', ADVERTISE: 'http://127.0.0.1:1', CLUSTER_SECRET: 's'.repeat(32) };
   const read = readConfig({ ...needed, CLUSTER: cluster, ...env }, [], 2);
@@ -52,7 +51,7 @@ async function firstWords(cluster: string, env: Readonly<Record<string, string>>
   }
 }
 
-test('a log over TLS takes a client with a certificate, and no other one', {
+test('a log over TLS accepts a client with a certificate, and no other one', {
   skip: NO_ETCD ?? NO_OPENSSL,
 }, async (t) => {
   const warnings: string[] = [];
@@ -97,7 +96,7 @@ test('a log over TLS takes a client with a certificate, and no other one', {
   assert.deepEqual(warnings, [], 'Node warns of nothing that is out of date');
 });
 
-test('a certificate file that is of no use ends the start, and is named with its setting', {
+test('an unusable certificate file ends the start, and is named with its setting', {
   skip: NO_OPENSSL,
 }, (t) => {
   const directory = certificateDirectory(t);
@@ -134,7 +133,7 @@ test('a certificate file that is of no use ends the start, and is named with its
   assert.match(said.join('\n'), /CLUSTER_CA .* is not valid yet: /);
 });
 
-test('a log on an etcd with users takes the one that is set, also after etcd has forgotten its token', {
+test('a log on an etcd with users accepts the configured one, also after etcd has dropped its token', {
   skip: NO_ETCD ?? NO_ETCDCTL,
 }, async (t) => {
   const etcd = await Etcd.start({ members: 1 });
@@ -188,7 +187,7 @@ test('a log on an etcd with users takes the one that is set, also after etcd has
   assert.match(await firstWords(address, settings('exchange')), /it has no users/);
 });
 
-test('an error of the library is said with what it means for whoever sets etcd up', () => {
+test('an error of the library is explained for the operator of etcd', () => {
   const expired =
     '14 UNAVAILABLE: No connection established. Last error: Error: certificate has expired. ';
   const texts: Readonly<Record<string, string>> = {

@@ -1,4 +1,3 @@
-/** The address of a log on etcd: what is understood, and what is said about what is not. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseEtcdAddress } from '../../storage/replicated-log/etcd-address.ts';
@@ -33,7 +32,7 @@ test('an address names the members and the venue', () => {
   });
 });
 
-test('what is wrong with an address is said', () => {
+test('a wrong address is refused with its fault', () => {
   for (const [text, expected] of Object.entries(WRONG)) {
     const said = parseEtcdAddress(text);
     assert(typeof said === 'string', text);

@@ -1,4 +1,3 @@
-/** The log on a real etcd whose members are killed, stopped and filled while it is written and followed. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +41,6 @@ async function staged(t: TestContext, o: EtcdOptions = {}, keepBytes = 0): Promi
   return { etcd, place };
 }
 
-/** Appends without a pause, some at a time, and remembers what was acknowledged. */
 class Load {
   acknowledged = 0;
   failure: Error | undefined;
@@ -63,7 +61,6 @@ class Load {
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** Resolves when something was acknowledged that was sent from now on. */
   async goesOn(): Promise<void> {
     const { sent } = this;
     await until(
@@ -91,7 +88,7 @@ class Load {
   }
 }
 
-/** Every record from the first to the acknowledged one is there once, as it was sent. */
+/** Every record from the first to the acknowledged one is present once and unchanged. */
 async function checkAll(place: Place, observer: Observer, acknowledged: number): Promise<void> {
   await observer.has(acknowledged);
   const log = await place.open();
@@ -126,7 +123,7 @@ test('no acknowledged record is lost or doubled when the leading member is kille
   await checkAll(place, observer, load.acknowledged);
 });
 
-test('a member that is stopped delays writer and followers, and nothing more', {
+test('a stopped member only delays writer and followers', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t);
@@ -146,7 +143,7 @@ test('a member that is stopped delays writer and followers, and nothing more', {
   for (const observer of observers) assert.equal(observer.ended, undefined);
 });
 
-test('without a majority nothing is acknowledged and followers are notified; with one all goes on', {
+test('nothing is acknowledged without a majority and followers learn of it; all continues with one', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t);
@@ -187,7 +184,7 @@ test('all members killed at once lose nothing that was acknowledged', {
   await checkAll(place, observer, load.acknowledged);
 });
 
-/** Claims the log and appends; says what was acknowledged, and how it has ended. */
+/** Claims the log and appends; prints acknowledged sequences and the reason of its end. */
 const WRITER = `
 import { parseEtcdAddress } from './storage/replicated-log/etcd-address.ts';
 import { EtcdClient } from './storage/replicated-log/etcd-client.ts';
@@ -209,7 +206,7 @@ await log.close();
 process.disconnect();
 `;
 
-test('a process that was stopped while another one took over is refused when it wakes', {
+test('a process that was stopped during a takeover is refused when it wakes', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t);
@@ -239,7 +236,7 @@ test('a process that was stopped while another one took over is refused when it 
   await observer.has(last + 25);
 });
 
-test('a full etcd pauses the writer, which goes on once an operator has made room', {
+test('a full etcd pauses the writer, which continues once an operator has freed room', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t, { quotaBytes: 16 * 2 ** 20 }, 2 ** 20);
@@ -291,7 +288,7 @@ test('a full etcd pauses the writer, which goes on once an operator has made roo
   operator.close();
 });
 
-test('etcd takes what a writer trims again, so that its file stays small without an operator', {
+test('etcd reuses trimmed space, so that its file stays small without an operator', {
   skip: NO_ETCD || SHORT,
 }, async (t) => {
   const { place } = await staged(t, { members: 1, quotaBytes: 24 * 2 ** 20 }, 2 ** 20);
@@ -343,7 +340,7 @@ test('a follower that is slower than compaction reads on, or learns that it is t
   assert.match(late.ended!.message, /batch 11 is not there any more.*begins with 31/);
 });
 
-test('a writer that has no patience left while etcd is away ends with an unknown outcome', {
+test('a writer whose time limit ends while etcd is unreachable ends with an unknown outcome', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t);
@@ -357,7 +354,7 @@ test('a writer that has no patience left while etcd is away ends with an unknown
   await observer.has(next.last);
 });
 
-test('a call that a member does not answer keeps no later one waiting for that member', {
+test('a call without an answer delays no later call to that member', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd } = await staged(t);
@@ -385,7 +382,7 @@ test('a call that a member does not answer keeps no later one waiting for that m
   await first;
 });
 
-test('closing does not wait for an etcd that is away', { skip: NO_ETCD }, async (t) => {
+test('closing does not wait for an unreachable etcd', { skip: NO_ETCD }, async (t) => {
   const { etcd, place } = await staged(t, { members: 1 });
   const log = await place.open();
   const writer = await claimed(log);

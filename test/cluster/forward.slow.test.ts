@@ -1,4 +1,4 @@
-/** Any node takes orders: what a client is answered at a node that follows. Three processes on a real etcd. */
+/** Orders at any node: answers to a client of a follower. Three processes on a real etcd. */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,13 +22,11 @@ import { type Cluster, NEEDS_ETCD, sharedCluster, traderOf, WAIT_MS } from './wh
 
 useCompiledNodes();
 
-/** A metric of a node, 0 where it has none of that name. */
 type Metric = (name: string) => number;
 
-/** The newest text of each listener. */
 const scraped = new Map<string, string>();
 
-/** Metrics of a node as they are now. One that has no time to make them sends the last ones again. */
+/** Present metrics of a node; a busy node sends the last ones again. */
 async function metricsOf(cluster: Cluster, i: number): Promise<Metric> {
   const { ADMIN_PORT = '' } = cluster.settingsOf(i);
   const last = scraped.get(ADMIN_PORT);
@@ -49,12 +47,11 @@ async function followersOf(cluster: Cluster): Promise<TestNode[]> {
 }
 
 const STREAM = 150;
-/** So few ids are kept in memory that most of them are looked up on disk. */
+/** Size at which most ids have left memory and are looked up on disk. */
 const TINY = { ORDER_HISTORY: '16' };
-/** Long enough for a request in between, however slow the machine is. */
+/** Long enough for a request in between on a slow machine. */
 const LONG = { CLUSTER_SILENCE_MS: '5000', HEARTBEAT_SECONDS: '600' };
 
-/** The same for a node alone: its answers are what those of a follower have to be. */
 async function alone(cluster: Cluster): Promise<TestNode> {
   const directory = temporaryDirectory();
   await withMarkets(directory, [{ id: 1 }]);
@@ -65,7 +62,7 @@ async function alone(cluster: Cluster): Promise<TestNode> {
 
 type Asked = readonly [method: string, path: string, body: string];
 
-/** Good orders of both sides, bad ones of all kinds, those that are known, and cancels. */
+/** Valid orders of both sides, invalid ones of all kinds, repeated ones, and cancels. */
 function randomRequest(
   { market }: Cluster,
   trader: Trader,
@@ -113,7 +110,7 @@ function randomRequest(
 describe('any node takes orders', NEEDS_ETCD, () => {
   const on = sharedCluster({ ...TINY, ...LONG });
   test(
-    'a random stream is answered by a follower as by a node alone, byte for byte',
+    'a follower answers a random stream like a single node, byte for byte',
     on(async (cluster) => {
       const seed = freshSeed();
       console.log(`seed ${seed}`);
@@ -149,7 +146,7 @@ describe('any node takes orders', NEEDS_ETCD, () => {
   );
 
   test(
-    'a client needs no list of nodes: each request goes to another one',
+    'a client without a list of nodes works when each request goes to another one',
     on(async (cluster) => {
       const { market, nodes } = cluster;
       const leader = await cluster.leader();
@@ -221,7 +218,7 @@ describe('any node takes orders', NEEDS_ETCD, () => {
   );
 
   test(
-    'kill -9 of the leader under load at both followers: what was acknowledged is there',
+    'every acknowledged order survives kill -9 of the leader under load at both followers',
     on(async (cluster) => {
       const { market } = cluster;
       const dave = await traderOf(cluster, 'dave');
@@ -263,7 +260,7 @@ describe('any node takes orders', NEEDS_ETCD, () => {
   );
 
   test(
-    'nobody leads: an order waits for CLUSTER_WAIT_MS, then 503 with Retry-After',
+    'an order without a leader waits for CLUSTER_WAIT_MS and is answered 503 with Retry-After',
     on(async (cluster) => {
       const dave = await traderOf(cluster, 'dave');
       const waiting = await cluster.follower();

@@ -1,4 +1,3 @@
-/** Requests that a node decides for another one, without processes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -14,11 +13,18 @@ import type { RequestContext, Route } from '../../server/http/request-context.ts
 import { route } from '../common/http-client.ts';
 
 const REQUEST = {
-  ...{ method: 'GET', path: '/a', query: '', parameters: [], headers: [], address: '127.0.0.1' },
-  ...{ body: Buffer.alloc(0), minSequence: '', isOverLimit: false, aborted: false },
+  method: 'GET',
+  path: '/a',
+  query: '',
+  parameters: [],
+  headers: [],
+  address: '127.0.0.1',
+  body: Buffer.alloc(0),
+  minSequence: '',
+  isOverLimit: false,
+  aborted: false,
 } as unknown as RequestContext;
 
-/** The answer of a leader with these routes to a request that another node took. */
 async function answered(routes: readonly Route[], name: string, judgedAt = 0): Promise<Buffer> {
   let call: AnswerCall | undefined;
   const server = {
@@ -54,7 +60,7 @@ test('a read whose leader loses the lead goes to the next one, a write is answer
   );
 });
 
-test('a request says by which clock its timestamp was judged', async () => {
+test('a request names the clock by which its timestamp was checked', async () => {
   let seen: number | undefined;
   const run = (context: RequestContext): void => {
     seen = context.judgedAt;

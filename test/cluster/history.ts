@@ -1,7 +1,7 @@
 /**
- * Several nodes that take the log from one another while their network loses, doubles and delays, and what has to
- * hold for all answers that they got: acknowledged once there and once only, refused never there, in an order in
- * which nothing comes before what was acknowledged before it was sent.
+ * Several nodes that take the log from one another while their network loses, doubles and delays
+ * messages. Acknowledged records are in the log exactly once, refused ones never. A record that was
+ * acknowledged before another was sent precedes it.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,6 @@ import { Observer, type Place, rangeOf, START } from './log-place.ts';
 
 export interface HistoryShape {
   readonly nodes: number;
-  /** Records that each node sends. */
   readonly records: number;
   readonly patienceMs: number;
 }
@@ -21,7 +20,7 @@ export interface HistoryShape {
 interface Sent {
   readonly id: number;
   readonly sequence: number;
-  /** When, by a clock that counts events. */
+  /** Time of sending, by a clock that counts events. */
   readonly sentAt: number;
   outcome: 'under way' | 'acknowledged' | 'refused' | 'unknown';
   endedAt: number;
@@ -41,8 +40,7 @@ class History {
   readonly all: Sent[] = [];
   private clock = 0;
 
-  /** Sends a record, and remembers how that ends. */
-  async note(sequence: number, send: (id: number) => Promise<unknown>): Promise<void> {
+  async record(sequence: number, send: (id: number) => Promise<unknown>): Promise<void> {
     const id = this.all.length + 1;
     this.clock += 1;
     const sent: Sent = { id, sequence, sentAt: this.clock, outcome: 'under way', endedAt: 0 };
@@ -90,7 +88,7 @@ function entryOf(sequence: number, id: number, bytes: number) {
   return { sequence, time: sequence, after: digestOf(id), payload };
 }
 
-/** Resolves with how many records were acknowledged, refused and unknown. */
+/** Resolves with the numbers of acknowledged, refused and unknown records. */
 export async function runHistory(
   open: Place['open'],
   random: Random,
@@ -113,7 +111,7 @@ export async function runHistory(
       const appends = Array.from({ length: count }, async (_, n) => {
         const sequence = writer.last + 1 + n;
         const bytes = random.below(random.chance(3) ? 1_500_000 : 2_000);
-        await history.note(sequence, (id) =>
+        await history.record(sequence, (id) =>
           writer.append([entryOf(sequence, id, bytes)], sequence - 1),
         );
       });
@@ -128,7 +126,7 @@ export async function runHistory(
     if (tail === undefined) return undefined;
     const sequence = tail.sequence + 1;
     let writer: LogWriter | undefined;
-    await history.note(sequence, async (id) => {
+    await history.record(sequence, async (id) => {
       const record = { ...entryOf(sequence, id, 10), before: tail.digest };
       writer = await log.claim(tail, record, { node, patienceMs: shape.patienceMs });
     });

@@ -23,7 +23,6 @@ import { batchOf } from '../../storage/recovery/replay.ts';
 import { SEPARATORS } from './separators.ts';
 
 export class InlinePool implements WorkerPool {
-  /** The node has been killed: nothing runs any more. */
   isDead = false;
   private readonly control: Int32Array;
   private readonly views: readonly SlotView[];

@@ -1,6 +1,6 @@
 /**
- * Live tables as a node has them: a sequencer, real workers, a log in memory. Fed by commands, as a leader
- * is, or by records, as other nodes are.
+ * Live tables of a node: a sequencer, real workers, a log in memory. A leader feeds them with
+ * commands, other nodes with records.
  */
 import { closedCount } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX, type Capacities } from '../../engine/tables/capacities.ts';
@@ -28,7 +28,6 @@ export class LiveEngine {
   readonly batches: AppliedBatch[] = [];
   readonly fatal: string[] = [];
   readonly sequencer: Sequencer;
-  /** Closed orders that count as derived. */
   closedPersisted = (): number => closedCount(this.t);
   time = 0;
   private readonly pool: WorkerPool;
@@ -78,13 +77,16 @@ export class LiveEngine {
     this.sequencer.begin();
   }
 
-  /** As a leader: applies commands as one batch, at a time. */
+  /** Applies commands as one batch, at a time, like a leader. */
   async lead(commands: Int32Array, time: number): Promise<void> {
     this.time = time;
     await sendCommands(this.sequencer, commands);
   }
 
-  /** As another node: resolves once all records are applied, or the first of them could not be. */
+  /**
+   * Applies records like a node that follows; resolves once all are applied, or the first of them
+   * could not be.
+   */
   async follow(entries: readonly LogEntry[]): Promise<void> {
     this.sequencer.follow(true);
     let left = entries.length;

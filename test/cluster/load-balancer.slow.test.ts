@@ -1,4 +1,7 @@
-/** The blocks of docs/guides/a-cluster.md for nginx and HAProxy, as they stand, in front of three real nodes. */
+/**
+ * The blocks of docs/guides/a-cluster.md for nginx and HAProxy as they stand, in front of three
+ * real nodes.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +32,6 @@ function block(language: string): string {
 
 interface Balancer {
   readonly port: number;
-  /** The nodes to which it sends requests, by number. */
   readonly sends: () => Promise<readonly number[]>;
   readonly end: () => Promise<void>;
 }
@@ -118,7 +120,7 @@ async function haproxy(cluster: Cluster): Promise<Balancer> {
   };
 }
 
-/** Sends the same bytes again until they are answered 200, as docs/guides/a-cluster.md allows. */
+/** Sends one request again until it is answered 200, as docs/guides/a-cluster.md allows. */
 async function repeated(place: Balancer, trader: Trader, order: Signed): Promise<void> {
   await until(async () => {
     const reply = await trader.postText(place, bodyOf([order])).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * A place where logs of several machines lie, in memory or on a real etcd, for tests that hold for both: each
- * client has faults of its own. Also records, and what an observer checks of them.
+ * Replicated logs in memory or on a real etcd, for tests of both; each client has faults of its
+ * own. Also records, and the checks of an observer.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,7 +40,7 @@ export function memoryPlace(): Place {
   };
 }
 
-/** Loses requests and answers of its writer as the faults say; what is on the way otherwise is real. */
+/** An etcd log whose writer loses requests and answers by `Faults`; everything else is real. */
 class FaultyEtcdLog extends EtcdLog {
   faults = new Faults();
 
@@ -59,7 +59,7 @@ async function faulty<T>(fate: Fate, waitMs: number, work: () => Promise<T>): Pr
   throw new Error('the test has lost it');
 }
 
-/** `name`: of the venue, so that tests do not see one another. */
+/** @param name of the venue, different for each test */
 export function etcdPlace(etcd: Etcd, name: string, keepBytes = 0): Place {
   const open: ReplicatedLog[] = [];
   return {
@@ -73,7 +73,6 @@ export function etcdPlace(etcd: Etcd, name: string, keepBytes = 0): Place {
   };
 }
 
-/** The digest after a record of these tests. */
 export function digestOf(sequence: number): number {
   return Math.imul(sequence, 0x9e3779b1);
 }
@@ -92,7 +91,6 @@ export function positionOf(sequence: number): Position {
   return { sequence, digest: sequence === 0 ? 0 : digestOf(sequence) };
 }
 
-/** Claims the log where it ends at present. */
 export async function claimed(
   log: ReplicatedLog,
   node = 'a',
@@ -102,7 +100,7 @@ export async function claimed(
   return log.claim(tail, entryOf(tail.sequence + 1), { node, patienceMs });
 }
 
-/** What a writer that was ended or stopped has sent may still come in between. */
+/** Claims the log until no append of an earlier, ended writer comes in between. */
 export async function claimUntilWon(log: ReplicatedLog): Promise<LogWriter> {
   for (;;) {
     try {
@@ -118,14 +116,13 @@ export function appendNext(writer: LogWriter, bytes = 50, fill?: number): Promis
   return writer.append([entryOf(sequence, bytes, fill ?? sequence)], sequence - 1);
 }
 
-/** What a follower has received; it checks the order at once. */
+/** Records that a follower has received; their order is checked at once. */
 export class Observer {
   readonly entries: LogEntry[] = [];
   readonly problems: (string | undefined)[] = [];
   readonly empties: boolean[] = [];
   ended: Error | undefined;
   readonly subscription: Subscription;
-  /** Each record waits for it. */
   gate: Promise<void> = Promise.resolve();
   private at: number;
 
@@ -151,7 +148,6 @@ export class Observer {
     return this.at;
   }
 
-  /** Resolves when this record has come. */
   has(sequence: number): Promise<void> {
     return until(() => {
       if (this.ended !== undefined) throw this.ended;

@@ -1,4 +1,3 @@
-/** The name of a node belongs to one process of the cluster. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
@@ -12,7 +11,7 @@ const TAKEN = /NODE_ID=n\d: another node with this name runs at http:\/\/127\.0\
 describe('the name of a node', NEEDS_ETCD, () => {
   const on = sharedCluster();
   test(
-    'a second node with the name of one that runs is refused, and the lead stays where it is',
+    'a second node with the name of a running one is refused, and the lead stays',
     on(async (cluster) => {
       const leader = await cluster.leader();
       const { epoch } = (await cluster.statusOf(leader)).cluster;
@@ -34,7 +33,8 @@ describe('the name of a node', NEEDS_ETCD, () => {
       const at = await cluster.follower();
       const node = TestNode.begin(temporaryDirectory(), {
         ...cluster.settingsOf(at),
-        ...{ PORT: '0', ADMIN_PORT: '0' },
+        PORT: '0',
+        ADMIN_PORT: '0',
       });
       const { code } = await node.exit();
       assert.deepEqual([code, TAKEN.test(node.log)], [1, true], node.log);

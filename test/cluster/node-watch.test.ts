@@ -1,4 +1,3 @@
-/** What nodes learn of each other by asking again and again, over real connections. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FRESH_MS, type NodeState, NodeWatch } from '../../server/cluster/node-watch.ts';
@@ -16,7 +15,7 @@ async function serving(own: (() => NodeState) | undefined, secrets = SECRETS) {
   return { server, announced: { mayLead: true, peers: `peers://127.0.0.1:${port}` } };
 }
 
-test('each node is asked for its state and its clock, and one that ends falls silent', async (t) => {
+test('each node is polled for its state and its clock, and one that ends becomes silent', async (t) => {
   const state = (): NodeState => ({ ...OWN, wall: Date.now() + AHEAD_MS });
   const [here, older, other] = await Promise.all([
     serving(state),
@@ -32,7 +31,9 @@ test('each node is asked for its state and its clock, and one that ends falls si
   let looks = 0;
   let isListed = true;
   const watch = new NodeWatch({
-    ...{ node: 'own', secrets: SECRETS, wall: Date.now },
+    node: 'own',
+    secrets: SECRETS,
+    wall: Date.now,
     nodes: () => (isListed ? Promise.resolve(nodes) : Promise.reject(new Error('no log'))),
     onLook: () => {
       looks += 1;

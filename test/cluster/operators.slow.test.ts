@@ -1,4 +1,3 @@
-/** Operators change what they change at any node of a cluster: the node that leads makes it. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -177,7 +176,7 @@ test(
 );
 
 test(
-  'the answer names the batch, and a node without a listener makes it, too',
+  'the answer names the batch, also when the node that makes the change has no listener',
   NEEDS_ETCD,
   on(async (cluster) => {
     const alice = await traderOf(cluster, 'alice');
@@ -212,5 +211,25 @@ test(
     const sequence = Number(answer.headers.get('x-sequence'));
     assert(sequence > before && sequence <= (await newest()), `${before}, ${sequence}`);
     assert.equal((await alice.ask(cluster.nodes[at]!, 'GET', '/data/orders')).status, 403);
+  }),
+);
+
+test(
+  'a node that leads again looks what its catalog lacks, as at its first lead',
+  NEEDS_ETCD,
+  on(async (cluster) => {
+    const leader = await cluster.leader();
+    const other = (leader + 1) % cluster.nodes.length;
+    const loaded = () => cluster.nodes[leader]!.log.split('; loaded in ').length;
+    const handOver = (to: number) =>
+      until(async () => {
+        if ((await cluster.leader()) === to) return true;
+        await run(cluster, other, 'cluster', 'handover', `n${to}`);
+        return false;
+      }, WAIT_MS);
+    await handOver(other);
+    const before = loaded();
+    await handOver(leader);
+    await until(() => loaded() > before, WAIT_MS);
   }),
 );

@@ -16,13 +16,18 @@ import { NEEDS_ETCD, PATIENT, sharedCluster, traderOf } from './whole-cluster.ts
 useCompiledNodes();
 const ROUNDS = 60;
 const KEYS = 30;
-/** Of the keys, those that may be refused: a node that stands still for more than a second has not got them yet. */
+/**
+ * Keys that may be refused: a node that stands still for more than a second has not got them yet.
+ */
 const LATE_MAX = 6;
 const BEHIND = 503;
 
 const on = sharedCluster(PATIENT);
 
-/** A private read that has to show what `written` says; again where that takes longer than a second. */
+/**
+ * A private read that must include the write `written`; repeated where that takes longer than a
+ * second.
+ */
 async function read(node: TestNode, trader: Trader, path: string, written: Reply): Promise<Reply> {
   const sequence = String(written.headers['x-sequence']);
   assert.match(sequence, /^\d+$/, written.text);
@@ -36,7 +41,7 @@ async function read(node: TestNode, trader: Trader, path: string, written: Reply
 }
 
 test(
-  'what was written at any node is read at any other one',
+  'a write at any node is read at any other one',
   NEEDS_ETCD,
   on(async (cluster) => {
     const { market, nodes } = cluster;
@@ -87,7 +92,6 @@ test(
   }),
 );
 
-/** What a load balancer does: each request goes to the next node. */
 async function balancer(nodes: readonly TestNode[]): Promise<Server> {
   let turn = 0;
   const server = createServer((incoming, answer) => {
@@ -107,7 +111,7 @@ async function balancer(nodes: readonly TestNode[]): Promise<Server> {
 }
 
 test(
-  'a client behind a load balancer reads its own writes when it is told to',
+  'a client behind a load balancer reads its own writes on request',
   NEEDS_ETCD,
   on(async ({ market, nodes }) => {
     const server = await balancer(nodes);

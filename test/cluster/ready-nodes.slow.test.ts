@@ -1,6 +1,6 @@
 /**
- * Whole nodes that cannot serve: what /ready says on each of them, and who leads instead. Full disks are small ones of
- * their own, wrong clocks those of test/torture/fault-preload.ts.
+ * Whole nodes that cannot serve: /ready on each of them, and the next leader. Full disks are small
+ * file systems, wrong clocks those of test/torture/fault-preload.ts.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -31,7 +31,6 @@ const BLOCK_BYTES = 4_096;
 const FAILING = { ...preloaded({ FAULT_FOLLOWER: 'open' }), IMAGE_BATCHES: '60' };
 const AHEAD_MS = 3_600_000;
 
-/** 200, or the codes of a 503. */
 async function readiness(cluster: Cluster, i: number): Promise<string> {
   const reply = await get(cluster.nodes[i]!, '/ready').catch(() => undefined);
   if (reply === undefined) return 'no answer';
@@ -40,7 +39,7 @@ async function readiness(cluster: Cluster, i: number): Promise<string> {
   return reasons?.join() ?? 'ready';
 }
 
-/** Waits until these nodes say so; prints how long that took. */
+/** Waits until /ready of these nodes matches; prints the time that it took. */
 async function say(cluster: Cluster, among: readonly number[], expected: RegExp): Promise<void> {
   const began = performance.now();
   let said: readonly string[] = [];
@@ -62,7 +61,7 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
   const on = sharedCluster(PATIENT);
 
   test(
-    'all nodes are ready while one leads; a leader that hangs makes the others unready until it goes on',
+    'all nodes are ready while one leads, and a hanging leader makes the others unready until it continues',
     on(async (cluster) => {
       const leader = await cluster.leader();
       const others = numbersOf(cluster).filter((i) => i !== leader);
@@ -90,7 +89,7 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a pause of the operator is said by every node',
+    'every node reports a pause by the operator',
     on(async (cluster) => {
       const command = (...args: string[]) =>
         cli(cluster.directories[0]!, args, { settings: cluster.settingsOf(0) });
@@ -113,7 +112,7 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a leader whose thread of projections fails ends, and another node leads',
+    'a leader whose projector fails ends, and another node leads',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       const [first, ...others] = numbersOf(cluster);
@@ -141,7 +140,7 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a leader whose clock is wrong hands over; requests of clients with right clocks are taken',
+    'a leader with a wrong clock hands over, and requests of clients with right clocks are accepted',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       await placed(cluster, alice, 1);
@@ -186,7 +185,8 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
       await say(cluster, [first], /^clock-skew$/);
       const next = await cluster.leader();
       assert.deepEqual(await handoverEntry(cluster, next), {
-        ...{ actor: `n${first}`, status: 200 },
+        actor: `n${first}`,
+        status: 200,
         body: { from: `n${first}`, to: `n${next}`, reasons: ['clock-skew'] },
       });
       await placed(cluster, alice, 2);
@@ -198,7 +198,6 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
   );
 });
 
-/** Orders at another node until the leader is another one. */
 async function tradeUntilLed(cluster: Cluster, from: number): Promise<number> {
   const alice = await traderOf(cluster, 'alice');
   const { market } = cluster;
@@ -221,7 +220,6 @@ async function tradeUntilLed(cluster: Cluster, from: number): Promise<number> {
   return leader;
 }
 
-/** The newest entry of the audit log of a node that took the lead over. */
 async function handoverEntry(cluster: Cluster, i: number): Promise<unknown> {
   let entry: unknown;
   await until(async () => {
@@ -233,7 +231,6 @@ async function handoverEntry(cluster: Cluster, i: number): Promise<unknown> {
   return entry;
 }
 
-/** Leaves no room; the node may take some of what it asks for meanwhile. */
 function fill(disk: string): void {
   try {
     for (;;) appendFileSync(join(disk, 'filler'), Buffer.alloc(BLOCK_BYTES, 1));
@@ -247,14 +244,14 @@ const needsDisks = {
   skip: NEEDS_ETCD.skip || (disks.includes(undefined) && 'mounting a tmpfs is not allowed here'),
 };
 
-/** Small files, and small disks where they can be mounted. */
+/** Small files, on small disks where they can be mounted. */
 const small = sharedCluster({ ...PATIENT, ...SMALL_FILES }, 2, (i) => {
   const disk = disks[i];
   return disk === undefined ? {} : { directory: disk };
 });
 
 test(
-  'a leader whose disk is full hands over, is not ready, and serves again once there is room',
+  'a leader with a full disk hands over, is not ready, and serves again once there is room',
   needsDisks,
   small(async (cluster) => {
     const first = await cluster.leader();
@@ -271,7 +268,8 @@ test(
     const entry = (await handoverEntry(cluster, next)) as { body: { reasons: string[] } };
     const { reasons } = entry.body;
     assert.deepEqual(entry, {
-      ...{ actor: `n${first}`, status: 200 },
+      actor: `n${first}`,
+      status: 200,
       body: { from: `n${first}`, to: `n${next}`, reasons },
     });
     assert(reasons.length > 0 && reasons.every((it) => ['log', 'follower'].includes(it)));
@@ -287,7 +285,6 @@ test(
   }),
 );
 
-/** Whether a process has a connection to this port of the machine. */
 function isConnected(pid: number, port: number): boolean {
   const folder = `/proc/${pid}/fd`;
   const links = readdirSync(folder).flatMap((name) => {

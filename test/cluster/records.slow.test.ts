@@ -1,4 +1,3 @@
-/** Tables that are fed by the records of another node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +10,7 @@ import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
 import type { Random } from '../common/random.ts';
 import { type LoggedBatch, ROOMY } from '../engine/engine-driver.ts';
-import { encodeExpiring } from '../orders/sequencer-stage.ts';
+import { encodeExpiring } from '../engine/expiring-order.ts';
 import { ledgerDay, seeded, tradingDay } from '../storage/stored-exchange.ts';
 import { LiveEngine } from './live-engine.ts';
 
@@ -19,7 +18,7 @@ const WITH_LEDGER = { ...ROOMY, positions: 65_536, history: 60 };
 /** Commands of the batches that are joined to large ones, whose events have no room in a slot. */
 const LARGE_COMMANDS = 4_000;
 
-/** Small batches as they came, then some that are joined. */
+/** Small batches unchanged, then some that are joined. */
 function batchesOf(
   day: readonly LoggedBatch[],
   joined: number,
@@ -38,7 +37,7 @@ function batchesOf(
   return batches;
 }
 
-/** Words of an event that its kind uses, others hold whatever was there before. */
+/** Words that an event of a kind uses; other words are stale. */
 const USED: Readonly<Record<number, readonly number[]>> = {
   [EventKind.placed]: [1, 2, 3],
   [EventKind.fill]: [6, 7],
@@ -91,13 +90,13 @@ async function ledLike(day: readonly LoggedBatch[], random: Random): Promise<voi
   }
 }
 
-test('records of a leader give the same tables, events and log on another node', () =>
+test('records of a leader give equal tables, events and log on another node', () =>
   seeded((random) => ledLike(tradingDay(random, 6_000), random)));
 
-test('so do records of a ledger, with resolutions', () =>
+test('records of a ledger with resolutions give equal tables, events and log on another node', () =>
   seeded((random) => ledLike(ledgerDay(random, 2_000), random)));
 
-test('a successor ends what is due, in a slot that held a record before', async () => {
+test('a successor ends due orders, in a slot that held a record before', async () => {
   const expiration = 5;
   const [leader, other] = [new LiveEngine(WITH_LEDGER), new LiveEngine(WITH_LEDGER)];
   try {
@@ -121,7 +120,7 @@ test('a successor ends what is due, in a slot that held a record before', async 
   }
 });
 
-test('a record whose effect differs stops the node, and nothing of it is in its log', () =>
+test('a record with another effect stops the node, and is not in its log', () =>
   seeded(async (random) => {
     const leader = await dayOf(tradingDay(random, 100), 50);
     const other = new LiveEngine(WITH_LEDGER);
@@ -139,7 +138,7 @@ test('a record whose effect differs stops the node, and nothing of it is in its 
     }
   }));
 
-test('ids leave memory only once this node, too, has derived the orders', () =>
+test('ids leave memory only once this node, too, has projected the orders', () =>
   seeded(async (random) => {
     const leader = await dayOf(tradingDay(random, 3_000), 100);
     const other = new LiveEngine(WITH_LEDGER);

@@ -1,6 +1,6 @@
 /**
- * Roles of several nodes by drawn schedules of events, without timers: who leads an epoch, with which records, and how
- * a handover, a restart and an end come out.
+ * Roles of several nodes by drawn schedules of events, without timers: the leader and records of
+ * each epoch, handovers, restarts and ends.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ const STEPS = 60_000;
 const FAILING = 12;
 /** Percent of the transitions that are made twice. */
 const REPEATED = 4;
-/** Steps in which nothing fails any more, until a node leads. */
+/** Steps without faults in which a node must begin to lead. */
 const QUIET_STEPS = 20_000;
 const HANDOVER: Handover = { from: 'n0', by: 'an operator', reasons: [], isAudited: true };
 
@@ -63,7 +63,6 @@ interface Lead {
   hasEnded: boolean;
 }
 
-/** An answer to an effect that waits to be delivered. */
 type Pending = () => void;
 
 class DrawnNode {
@@ -74,7 +73,7 @@ class DrawnNode {
   stored = 0;
   isEligible = true;
   isDead = false;
-  /** The subscription to records delivers. */
+  /** True while the subscription to records delivers. */
   isFollowing = true;
   lead: Lead | undefined;
   claimed: { readonly lead: Lead; readonly sequence: number } | undefined;
@@ -193,13 +192,8 @@ class DrawnNode {
       case 'handover-ended':
         this.handoversEnded += 1;
         break;
-      case 'stall-read-tail':
-        this.later(() => {
-          return { type: 'stall-tail', stalls: effect.stalls, goal: log.tail.sequence };
-        });
-        break;
-      case 'stall-await-applied':
-        this.later(() => ({ type: 'stall-applied', stalls: effect.stalls }));
+      case 'catch-up':
+        this.catchUp();
         break;
       case 'over':
         this.overs += 1;
@@ -207,6 +201,12 @@ class DrawnNode {
       case 'fatal':
         throw effect.error;
     }
+  }
+
+  /** Reads the tail after a stall, again and again until it is there. */
+  catchUp(): void {
+    const { stalls } = this.state;
+    this.later(() => ({ type: 'caught-up', stalls, sequence: this.log.tail.sequence }));
   }
 
   private write(effect: Extract<RoleEffect, { type: 'claim-write' }>): RoleEvent {
@@ -245,7 +245,6 @@ class DrawnNode {
     this.lead = lead;
   }
 
-  /** The leader appends a record; another writer's claim ends it. */
   append(): void {
     const { lead, log } = this;
     if (!this.leads || lead === undefined || lead.hasEnded) return;
@@ -315,7 +314,6 @@ class Stage {
     return new DrawnNode(name, this.log, name !== 'n2', records);
   }
 
-  /** A process ends and another one begins with the files of the node. */
   restart(index: number): void {
     const node = this.nodes[index]!;
     node.isDead = true;
@@ -331,7 +329,6 @@ class Stage {
     this.restart(index);
   }
 
-  /** Steps of a cluster in which nothing fails. */
   quiet(): void {
     const { log, random } = this;
     const node = random.pick(this.nodes);
@@ -374,7 +371,7 @@ class Stage {
     } else this.quiet();
   }
 
-  /** An answer does not come back: the request was lost, or was done. */
+  /** Loses an answer: the request was lost, or was executed. */
   private lose(node: DrawnNode): void {
     const { claim } = node.state;
     const isWriting = claim?.phase === 'write' || claim?.phase === 'apply';
@@ -382,9 +379,7 @@ class Stage {
     if (claim === undefined || isWriting) return;
     node.pending = [];
     node.dispatch({ type: 'claim-failed', error: new Error('no answer') });
-    if (node.state.catchUp !== undefined && node.state.catchUp.goal === undefined) {
-      node.dispatch({ type: 'stall-tail', stalls: node.state.stalls, goal: undefined });
-    }
+    if (node.state.isStalled) node.catchUp();
   }
 
   private handOver(node: DrawnNode): void {
@@ -409,7 +404,6 @@ class Stage {
     node.dispatch({ type: 'heartbeat', bytes, heartbeat: decode(bytes) });
   }
 
-  /** A heartbeat that was overtaken. */
   private deliverOld(node: DrawnNode): void {
     if (this.heartbeats.length === 0) return;
     const bytes = this.random.pick(this.heartbeats);
@@ -422,7 +416,7 @@ class Stage {
   }
 }
 
-test('drawn schedules have one leader an epoch, which has every record before its own', () =>
+test('every drawn schedule has one leader an epoch, with every earlier record', () =>
   seeded(async (random) => {
     const stage = new Stage(random);
     for (let step = 0; step < STEPS; step++) stage.failing();
@@ -452,7 +446,7 @@ test('drawn schedules have one leader an epoch, which has every record before it
     }
   }));
 
-test('a closed node does not lead, whichever step of its claim was under way', () => {
+test('a closed node does not lead after any step of its claim', () => {
   for (let steps = 0; steps < 6; steps++) {
     const log = new SharedLog(new Random(1));
     const node = new DrawnNode('n0', log, true, 0);

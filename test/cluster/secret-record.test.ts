@@ -1,4 +1,3 @@
-/** The record of a cluster's secret: which nodes are of the cluster, and what a node that leads makes of the record. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
@@ -13,7 +12,7 @@ import {
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string];
 
-/** Nodes of all versions compare it: it never changes. */
+/** Constant in all versions, whose nodes compare it. */
 const LABEL = 'CLUSTER_SECRET of a prediction market cluster, version 1';
 
 function digestOfSecret(secret: string): string {
@@ -62,7 +61,7 @@ for (const { found, isOf, next, of, own: secrets } of CASES) {
   });
 }
 
-test('a record is read as it was written, never holds a secret, and anything else is none', () => {
+test('a record reads back as it was written, contains no secret, and no other value is a record', () => {
   const bytes = encodeSecretRecord(record(A, B));
   assert.deepEqual(decodeSecretRecord(bytes), record(A, B));
   assert(!bytes.includes(A) && !bytes.includes(B));

@@ -1,4 +1,3 @@
-/** The secret of a cluster: a node with another one does no harm, and it changes without a stop. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,11 +15,10 @@ import {
 useCompiledNodes();
 const OLD = 's'.repeat(32);
 const NEW = 'n'.repeat(32);
-/** Twice the silence after which a follower claims the log. */
+/** Twice the heartbeat timeout after which a follower claims the log. */
 const SILENT_MS = 6_000;
 const WRONG = /CLUSTER_SECRET is neither that of the cluster nor the one before it/;
 
-/** An order is taken at each node. */
 async function taken(cluster: Cluster, ticks: number): Promise<void> {
   const alice = await traderOf(cluster, 'alice');
   for (const i of cluster.nodes.keys()) await placed(cluster, alice, ticks + i, [i]);
@@ -34,7 +32,7 @@ async function restarted(cluster: Cluster, i: number, further: Record<string, st
 describe('the secret of a cluster', NEEDS_ETCD, () => {
   const on = sharedCluster();
   test(
-    'a node with another secret is not ready and never leads; the others go on',
+    'a node with another secret is not ready and never leads, and the others continue',
     on(async (cluster) => {
       await taken(cluster, 1);
       const wrong = await cluster.follower();
@@ -72,7 +70,7 @@ describe('the secret of a cluster', NEEDS_ETCD, () => {
   );
 
   test(
-    'a node with an empty directory and another secret says why it takes no copy',
+    'a node with an empty directory and another secret gives the reason for having no copy',
     on(async (cluster) => {
       const settings = { ...cluster.settingsOf(0), NODE_ID: 'new', CLUSTER_SECRET: NEW };
       const node = TestNode.begin(temporaryDirectory(), {
@@ -90,7 +88,7 @@ describe('the secret of a cluster', NEEDS_ETCD, () => {
   );
 
   test(
-    'the secret changes node by node, orders are taken at each node all the while',
+    'each node accepts orders while the secret changes node by node',
     on(async (cluster) => {
       let ticks = 1;
       const step = async (i: number, further: Record<string, string>): Promise<void> => {

@@ -1,4 +1,3 @@
-/** Signing domains of tests that check no signature. */
 import {
   type ExchangeDomains,
   type OrderSeparators,
@@ -7,8 +6,11 @@ import {
 
 const CONTRACT = '0x0000000000000000000000000000000000000001';
 const DOMAIN = {
-  ...{ name: 'test', version: '1', chainId: 1 },
-  ...{ contract: CONTRACT, negRiskContract: CONTRACT },
+  name: 'test',
+  version: '1',
+  chainId: 1,
+  contract: CONTRACT,
+  negRiskContract: CONTRACT,
 };
 
 export const DOMAINS: ExchangeDomains = { 1: DOMAIN, 2: DOMAIN };

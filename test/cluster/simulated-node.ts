@@ -1,6 +1,7 @@
 /**
- * A node of a simulated cluster: roles, sequencer and live tables, with its own log in memory and the shared log
- * over a network that the test breaks. It starts again by itself, as the process of a node does.
+ * A node of a simulated cluster: roles, sequencer and live tables, with its own log in memory and
+ * the shared log over a network that the test breaks. It starts again by itself, like the process
+ * of a node.
  */
 import assert from 'node:assert/strict';
 import { CommandBuffer, encodeControlRecord } from '../../engine/commands.ts';
@@ -27,7 +28,6 @@ export const SILENCE_MS = 120;
 const SETTINGS = { selfTrade: 0, openOrdersPerAccount: 0, walletsPerSigner: 0, ledger: false };
 export const NOTE_KIND = 200;
 
-/** A run of the node, from a start to its end. */
 interface Run {
   readonly roles: Roles;
   readonly sequencer: Sequencer;
@@ -40,17 +40,15 @@ interface Run {
 export class SimulatedNode {
   readonly name: string;
   store: FakeStore = { entries: [] };
-  /** What should never happen. */
   readonly fatal: string[] = [];
   starts = 0;
-  /** Runs that ended because another node leads. */
   overs = 0;
   run: Run | undefined;
-  /** Of each leader that leaves, who leads next, if that is known. */
+  /** Next leader of each handover, `undefined` where it is unknown. */
   readonly nexts: (string | undefined)[] = [];
-  /** Why it takes nothing, as far as the shared log is concerned. */
+  /** Reason of the shared log for refusing requests. */
   problem: string | undefined;
-  /** Whether it has what a leader has to. */
+  /** True when it has everything that a leader needs. */
   isMember = true;
   /** Milliseconds by which its clock is wrong. */
   wallAhead = 0;
@@ -81,13 +79,23 @@ export class SimulatedNode {
     const clock = new ClusterClock(engineTime(t));
     const faults = new Faults();
     const replicated = new MemoryLog(this.cluster, faults);
+    // A leader trims its log each ten seconds. A node that starts behind what is left takes a copy, which is not simulated.
+    replicated.trim = () => Promise.resolve();
+    let roles: Roles | undefined;
     const onFatal = (error: Error): void => {
       if (pool.isDead) return;
-      if (/^(leading|handing)/.test(roles.role) && log.failure !== undefined) roles.lost(error);
+      const wrote = roles !== undefined && /^(leading|handing)/.test(roles.role);
+      if (wrote && log.failure !== undefined) roles!.lost(error);
       else this.fatal.push(`${this.name}: ${error.message}`);
     };
     const sequencer = new Sequencer({
-      ...{ tables: t, slots, pool, log, workers: 2, prefetch: 2, queueMax: 1_000 },
+      tables: t,
+      slots,
+      pool,
+      log,
+      workers: 2,
+      prefetch: 2,
+      queueMax: 1_000,
       now: clock.now,
       closedPersisted: () => closedCount(t),
       onFlushed: () => undefined,
@@ -95,7 +103,7 @@ export class SimulatedNode {
       warn: (line) => this.fatal.push(line),
       meters: undefined,
     });
-    const roles: Roles = new Roles({
+    roles = new Roles({
       rules: {
         node: this.name,
         advertise: `http://${this.name}`,
@@ -139,7 +147,7 @@ export class SimulatedNode {
     assert.equal(stateDigest(t), digest);
   }
 
-  /** As kill -9: nothing of it runs any more, and what it has sent may arrive. */
+  /** Ends the run like kill -9; requests on their way may still arrive. */
   kill(): void {
     const { run } = this;
     if (run === undefined) return;
@@ -153,7 +161,7 @@ export class SimulatedNode {
     run.faults.isCut = true;
   }
 
-  /** It claims no lead but one that is left to it, however long nothing comes, until it `looks` again. */
+  /** Stops claims of the lead, but for a handover, until `looks` is called. */
   looksAway(): { looks(): void } {
     const { replicated } = this.run!;
     const tail = replicated.tail.bind(replicated);
@@ -165,8 +173,11 @@ export class SimulatedNode {
     };
   }
 
-  /** Sends a number to be noted; why it was refused, or undefined once it is acknowledged. */
-  async note(number: number): Promise<string | undefined> {
+  /**
+   * Sends a number as a control record; returns the reason of a refusal, `undefined` once
+   * acknowledged.
+   */
+  async record(number: number): Promise<string | undefined> {
     const { run } = this;
     if (run === undefined) return 'busy';
     const out = new CommandBuffer(16);

@@ -22,10 +22,12 @@ import {
 import { Trader } from '../common/traders.ts';
 
 const NODES = 3;
-/** As many tests can share a cluster. */
 const MARKETS = 8;
 export const WAIT_MS = 60_000;
-/** Where no leader is killed: a process that stands still for some seconds keeps the lead, and who needs it waits. */
+/**
+ * Settings where no leader is killed: a process that stands still for some seconds keeps the lead,
+ * and requests wait.
+ */
 export const PATIENT: Settings = { CLUSTER_SILENCE_MS: '10000', CLUSTER_WAIT_MS: '30000' };
 
 export interface Status {
@@ -44,7 +46,7 @@ export interface Status {
 export class Cluster {
   readonly nodes: TestNode[] = [];
   readonly directories: string[] = [];
-  /** Of the test that runs: nobody else trades there. */
+  /** Market of the current test alone. */
   market!: CatalogMarket;
   readonly etcd: Etcd;
   readonly traders = new Map<string, Trader>();
@@ -78,7 +80,6 @@ export class Cluster {
     return cluster;
   }
 
-  /** Only etcd. */
   static async withoutNodes(o: EtcdOptions = {}): Promise<Cluster> {
     return new Cluster(await Etcd.start(o));
   }
@@ -88,7 +89,7 @@ export class Cluster {
     this.nodes[i] = await TestNode.start(this.directories[i]!, settings);
   }
 
-  /** Another market, whose books are empty. */
+  /** Moves on to a market with empty books. */
   turnToNextMarket(): void {
     const [market, ...others] = this.markets;
     assert(market !== undefined, 'more tests share this cluster than it has markets');
@@ -104,19 +105,17 @@ export class Cluster {
     return (await get(this.nodes[i]!, '/status')).json as Status;
   }
 
-  /** Another node than the one that leads. */
   async follower(): Promise<number> {
     const leader = await this.leader();
     return this.nodes.findIndex((_, i) => i !== leader);
   }
 
-  /** What the admin listener of a node says of whether it takes orders. */
   async readyOf(i: number): Promise<{ readonly status: number; readonly text: string }> {
     const answer = await fetch(`http://127.0.0.1:${this.settings[i]!.ADMIN_PORT}/ready`);
     return { status: answer.status, text: await answer.text() };
   }
 
-  /** Waits until a node is ready, or is not for a reason that says this. */
+  /** Waits until a node is ready, or not ready for this reason. */
   async isReady(i: number, reason?: RegExp): Promise<void> {
     let seen = { status: 0, text: '' };
     const isSo = async (): Promise<boolean> => {
@@ -128,7 +127,6 @@ export class Cluster {
     await until(isSo, WAIT_MS).catch(() => assert.fail(`${i}: ${seen.status} ${seen.text}`));
   }
 
-  /** The node that leads, once one does. */
   async leader(among = this.nodes.map((_, i) => i)): Promise<number> {
     let leader = -1;
     await until(async () => {
@@ -141,7 +139,7 @@ export class Cluster {
     return leader;
   }
 
-  /** All nodes have applied the same batch, with the same digest. */
+  /** Waits until all nodes have applied the same batch, with the same digest. */
   async level(): Promise<void> {
     let statuses: readonly (Status | undefined)[] = [];
     await until(async () => {
@@ -201,16 +199,13 @@ export class Cluster {
   }
 }
 
-/** Directory and settings of a single node that differ from those of the others. */
 export type Own = (i: number) => { readonly directory?: string; readonly settings?: Settings };
 
-/** Directory and settings of a further node. */
 export interface Place {
   readonly directory: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Returns the place of a further node, with an empty directory. */
 export async function emptyPlace(cluster: Cluster, node: string): Promise<Place> {
   const port = String(await freePort());
   const settings = {
@@ -227,8 +222,8 @@ export async function emptyPlace(cluster: Cluster, node: string): Promise<Place>
 type Body = (cluster: Cluster) => Promise<void>;
 
 /**
- * For the tests around it: a cluster that they share, started by the first of them. Each leaves it as it was, three
- * nodes that are well; after one that fails the next one gets another cluster.
+ * A cluster that the tests of a file share, started by the first of them. Each test leaves three
+ * healthy nodes; after a failed one the next gets another cluster.
  */
 export function sharedCluster(
   further: Settings = {},
@@ -254,7 +249,7 @@ export function sharedCluster(
   };
 }
 
-/** For a test that changes the cluster itself: one of its own, with one market. */
+/** Runs a test that changes the cluster itself, on its own cluster with one market. */
 export async function clustered(
   body: Body,
   further: Settings = {},
@@ -286,7 +281,7 @@ export async function traderOf(cluster: Cluster, name: string): Promise<Trader> 
   return trader!;
 }
 
-/** Sends the same order until whoever leads has taken it; how long that took. */
+/** Sends one order until the leader accepts it; returns the milliseconds that it took. */
 export async function placed(
   cluster: Cluster,
   trader: Trader,

@@ -1,4 +1,4 @@
-/** The anchor of a page's heading, as the usual viewers make it. */
+/** Anchor of a page's heading, by the rule of the usual viewers. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -3,7 +3,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Value of `skip` of a test. */
 export const NO_OPENSSL =
   spawnSync('openssl', ['version']).status === 0 ? undefined : 'openssl is not installed';
 

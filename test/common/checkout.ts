@@ -1,4 +1,4 @@
-/** A copy of the checkout whose scripts run what is compiled, so that directories of theirs are nobody else's. */
+/** A copy of the checkout whose scripts run the compiled form, with directories of its own. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { useCompiledNodes } from './forms.ts';
 import { temporaryDirectory } from './node-harness.ts';
 import { ROOT } from './root.ts';
 
-/** @param further files and folders of the checkout, beside what scripts need */
+/** @param further files and folders of the checkout, beside those that scripts need */
 export function checkoutCopy(...further: readonly string[]): string {
   const compiled = useCompiledNodes();
   const place = temporaryDirectory();

@@ -1,7 +1,7 @@
 /**
- * Holds answers to the OpenAPI document: the route is there, the status is one of its own, the body has
- * its shape. What a node serves is what its configuration makes of the document, so there is one for each
- * that the tests use. Loaded on first use; a shape is compiled when the first answer of it comes.
+ * Checks answers against the OpenAPI document: route, status and shape of the body. The document
+ * depends on the configuration of a node, so each configuration has its own. Loaded on first use; a
+ * shape is compiled at its first answer.
  */
 import assert from 'node:assert/strict';
 import type { AnySchema, ValidateFunction } from 'ajv';
@@ -16,14 +16,12 @@ interface Operation {
   >;
 }
 
-/** The part of an OpenAPI document that is looked at here. */
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
 interface Checked {
   readonly method: string;
-  /** Path and query as sent. */
   readonly path: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -32,12 +30,12 @@ interface Checked {
 
 const SHOWN_MAX = 1_000;
 const BASES = ['/clob', '/gamma', '/data'];
-/** Status codes that the server sends before it has found a route. */
+/** Status codes of answers before a route is found. */
 const UNROUTED = [400, 404, 405, 413, 429, 503];
 
 class DocumentCheck {
   private readonly document: Document;
-  /** The document itself is judged elsewhere (test/documents). */
+  /** Schemas are not validated: test/documents checks the document itself. */
   private readonly ajv = new Ajv2020({
     strict: false,
     validateFormats: false,
@@ -46,7 +44,6 @@ class DocumentCheck {
     code: { optimize: false },
   });
   private readonly validators = new Map<string, ValidateFunction>();
-  /** Paths of the document by their number of parts. */
   private readonly templates = new Map<number, string[][]>();
 
   constructor(document: object) {
@@ -58,7 +55,7 @@ class DocumentCheck {
     }
   }
 
-  /** Throws an AssertionError that names the first thing that the document does not say. */
+  /** Throws an AssertionError that names the first thing missing in the document. */
   check({ headers, json, method, path, status }: Checked): void {
     const [plain = ''] = path.split('?');
     const what = `${method} ${path} answers ${status}`;
@@ -119,7 +116,6 @@ class DocumentCheck {
 
 const checks = new Map<string, Promise<DocumentCheck>>();
 
-/** The check of nodes with these settings. */
 export function documentCheck(settings: Readonly<Record<string, string>>): Promise<DocumentCheck> {
   const read = readConfig(settings, [], 1);
   assert(read.ok, 'the node has started with them');

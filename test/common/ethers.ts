@@ -1,5 +1,5 @@
 /**
- * Single entry point to the package ethers: an independent second opinion on addresses, digests and
+ * Single entry point to the package ethers: an independent implementation of addresses, digests and
  * signatures of the node and of its client.
  */
 import {
@@ -61,28 +61,24 @@ const AUTH_TYPES: Record<string, TypedDataField[]> = {
 
 const AUTH_MESSAGE = 'This message attests that I control the given wallet';
 
-/** The checksummed address of a private key. */
 export function addressByEthers(privateKey: string): string {
   return computeAddress(privateKey);
 }
 
-/** Only the four members: ethers refuses a domain that carries any other key. */
+/** Keeps four members: ethers refuses a domain with any other key. */
 function ethersDomain(domain: OrderDomain): OrderDomain {
   const { name, version, chainId, verifyingContract } = domain;
   return { name, version, chainId, verifyingContract };
 }
 
-/** The order's EIP-712 digest, which is also its id: 0x + 64 lower-case hex digits. */
 export function orderDigestByEthers(domain: OrderDomain, order: UnsignedOrder): string {
   return TypedDataEncoder.hash(ethersDomain(domain), ORDER_TYPES, order);
 }
 
-/** Digest of an order of version 2. */
 export function order2DigestByEthers(domain: OrderDomain, order: UnsignedOrder2): string {
   return TypedDataEncoder.hash(ethersDomain(domain), ORDER_2_TYPES, order);
 }
 
-/** Signature by ethers' own wallet, which that of `signOrder` must equal. */
 export function signTypedDataByEthers(
   privateKey: string,
   domain: OrderDomain,
@@ -91,7 +87,7 @@ export function signTypedDataByEthers(
   return new Wallet(privateKey).signTypedData(ethersDomain(domain), ORDER_TYPES, order);
 }
 
-/** The type that a text of EIP-712 describes: its name, and its members. */
+/** Type of an EIP-712 text: its name and its members. */
 function typeOf(text: string): { readonly name: string; readonly fields: TypedDataField[] } {
   const [, name = '', members = ''] = /^(\w+)\((.*)\)$/.exec(text) ?? [];
   const fields = members.split(',').map((member) => {
@@ -101,7 +97,6 @@ function typeOf(text: string): { readonly name: string; readonly fields: TypedDa
   return { name, fields };
 }
 
-/** Digest and signature of a message, from the texts of its type and of that of its domain. */
 export async function typedDataByEthers(
   privateKey: string,
   domain: TypedDataDomain,
@@ -137,12 +132,14 @@ export function authDigestByEthers(
   });
 }
 
-/** The checksummed signer of a digest, as ethers sees it; throws on a malformed signature. */
+/** Checksummed signer of a digest by ethers; throws on a malformed signature. */
 export function recoverByEthers(digest: string, signature: string): string {
   return recoverAddress(digest, signature);
 }
 
-/** The wallet that a factory makes for a signer; `packed` = the factory hashes the 20 bytes of its address alone. */
+/**
+ * Wallet of a signer by a factory; `packed` = the factory hashes the 20 bytes of its address alone.
+ */
 export function walletByEthers(
   factory: string,
   initCodeHash: string,

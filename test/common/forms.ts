@@ -1,6 +1,6 @@
 /**
- * In which form the processes and threads of tests run: compiled, which starts in a third of the
- * time, where the test itself is compiled or the build is fresh, and as source under tsx otherwise.
+ * Form of the processes and threads of tests: compiled, which starts in a third of the time, where
+ * the test itself is compiled or the build is fresh, and source under tsx otherwise.
  *
  * Non-goals: the test files themselves, which run as source.
  */
@@ -24,9 +24,7 @@ import { ROOT } from './root.ts';
 const FOLDERS = ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'];
 
 interface Form {
-  /** The folder that holds these. */
   readonly root: string;
-  /** Folder of the bundled programs. */
   readonly node: string;
   readonly execArgv: readonly string[];
   readonly extension: string;
@@ -47,9 +45,9 @@ function compiledIn(root: string): Form {
 }
 
 /**
- * From here on all that this file starts runs the compiled form, as `npm start` does. Returns the
- * directory of the compiled files: what `npm test` has compiled for all, or, if the sources have
- * changed since, a build of its own.
+ * Makes everything that this file starts run in compiled form, like `npm start`. Returns the
+ * directory of the compiled files: the build of `npm test`, or a build of its own if the sources
+ * have changed since.
  */
 export function useCompiledNodes(): string {
   if (form() === SOURCE) chosen = compiledIn(compile());
@@ -101,7 +99,7 @@ export function fileArgs(file: string): string[] {
 
 /**
  * Arguments and directory for Node that run a script.
- * @param script an ES module, which imports as source does: `from './storage/log/file-log.ts'`
+ * @param script an ES module with imports as in source: `from './storage/log/file-log.ts'`
  */
 export function scriptArgs(script: string): { readonly args: string[]; readonly cwd: string } {
   const { execArgv, extension, root } = form();
@@ -120,7 +118,9 @@ export function startThread(file: string, workerData: unknown): Worker {
   return new Worker(code, { eval: true, workerData });
 }
 
-/** Runs a benchmark whose children are compiled: what this process preloads, the loader, is of no use to them. */
+/**
+ * Runs a benchmark with compiled children, which do not need the loader that this process preloads.
+ */
 export async function withoutPreloads<T>(run: () => Promise<T>): Promise<T> {
   const preloads = process.execArgv.splice(0);
   try {

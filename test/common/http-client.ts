@@ -1,6 +1,6 @@
 /**
- * A server and raw clients for the tests of the HTTP server: what an HTTP library would tidy up
- * (cut bodies, pipelining, sudden ends) has to be sent here as it is.
+ * A server and raw clients for the tests of the HTTP server. They send unchanged what an HTTP
+ * library would repair: cut bodies, pipelining, sudden ends.
  */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** A raw client: writes what it is told, reads one answer at a time. */
+/** A raw client: writes given bytes, reads one answer at a time. */
 export class Client {
   readonly socket: Socket;
   readonly closed: Promise<void>;
@@ -24,7 +24,6 @@ export class Client {
   private wanted = 0;
   private wake: () => void = () => undefined;
 
-  /** @param from own address, where it makes a difference */
   constructor(port: number, from = '127.0.0.1') {
     this.socket = connect({ port, host: '127.0.0.1', localAddress: from });
     this.socket.on('data', (data) => {
@@ -67,7 +66,7 @@ export class Client {
     return { status: Number(first.split(' ')[1]), headers, body };
   }
 
-  /** The size of the first chunk, all that a refusal of a body sends before it is there. */
+  /** Size of the first chunk: the early part of a refusal of a body. */
   private async chunkBytes(): Promise<number> {
     let end = this.pending.indexOf('\r\n');
     while (end < 0) {
@@ -83,7 +82,10 @@ export class Client {
     return taken;
   }
 
-  /** Waits for so many more bytes; they are joined once, or large answers would take for ever. */
+  /**
+   * Waits for so many more bytes; they are joined once, as repeated joins of large answers are
+   * quadratic.
+   */
   private async more(bytes: number): Promise<void> {
     this.wanted = bytes;
     while (this.arrivedBytes < bytes) {
@@ -106,7 +108,7 @@ export interface Fixture {
   readonly server: HttpServer;
   readonly log: string[];
   client(from?: string): Client;
-  /** Sends a request without a body on a connection of its own. */
+  /** Sends a request without a body on a new connection. */
   ask(request: string): Promise<Answer>;
 }
 
@@ -136,7 +138,6 @@ export async function serve(
 export const post = (length: number) =>
   `POST / HTTP/1.1\r\nHost: node\r\nContent-Length: ${length}\r\n\r\n`;
 export const get = (path = '/') => `GET ${path} HTTP/1.1\r\nHost: node\r\n\r\n`;
-/** A promise and the function that resolves it. */
 export function gate(): { open: () => void; opened: Promise<void> } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {

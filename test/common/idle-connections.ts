@@ -1,4 +1,4 @@
-/** Uses up the files that a node may have open, by connections that say nothing and by a real limit. */
+/** Uses up the open files of a node by idle connections, with a real limit. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,9 +18,9 @@ function filesOf({ pid }: TestNode): number {
 }
 
 /**
- * Opens connections that say nothing, until the node has no file left for another one, and some more: they wait
- * in the kernel, and take each file that comes free. A connection that the node closes for its silence is
- * replaced. Returns what ends them.
+ * Opens idle connections until the node has no file left, and some more, which wait in the kernel
+ * and take each file that is released. Connections that time out are replaced. Returns a function
+ * that ends them.
  */
 export async function idleConnections(node: TestNode): Promise<() => void> {
   const limit = filesOf(node) + SPARE_FILES;

@@ -1,7 +1,7 @@
 /**
- * Imports test files into one process: starting a process and loading the product into it takes longer than most
- * files do. Each file also runs by itself. Files must not depend on one another, nor set hooks for all tests of the
- * process.
+ * Imports test files into one process, because a start and the load of the product take longer than
+ * most files. Each file also runs by itself. Files must not depend on one another, nor set hooks
+ * for all tests of the process.
  */
 import { join } from 'node:path';
 import { afterEach } from 'node:test';
@@ -11,12 +11,11 @@ import { runInNewContext } from 'node:vm';
 import { useMemoryForTemporaryFiles } from './scratch.ts';
 
 /**
- * A process that reserves more memory than the machine has cannot start another one (ENOMEM). Tables that no test
- * uses any more stay reserved until they are collected.
+ * Bound of reserved bytes: a process that reserves more memory than the machine has cannot start
+ * another one (ENOMEM). Unused tables stay reserved until they are collected.
  */
 const RESERVED_BYTES_MAX = 8e9;
 
-/** Imports compiled test files, by their paths below the folder of tests. */
 export async function importFiles(names: readonly string[]): Promise<void> {
   useMemoryForTemporaryFiles();
   setFlagsFromString('--expose-gc');

@@ -1,8 +1,8 @@
 /**
  * Whole nodes for the tests: child processes on real data directories, a small HTTP client, and a
- * catalog of invented markets whose books start empty.
+ * catalog of invented markets with empty books.
  *
- * Non-goals: signing (traders.ts), anything that runs inside the node's own process.
+ * Non-goals: signing (traders.ts), anything inside the node's own process.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -21,14 +21,14 @@ import { documentCheck } from './document-check.ts';
 import { fileArgs } from './forms.ts';
 import { ROOT } from './root.ts';
 
-/** Between two looks at what is waited for: short at first, longer where it takes long, as looking takes processor time. */
+/** First pause between polls; pauses grow, as polls take processor time. */
 const POLL_MS_MIN = 5;
 const POLL_MS_MAX = 25;
-/** Far above what a start takes, so that a node that hangs fails its test with the log. */
+/** Far longer than a start, so that a node that hangs fails its test with its log. */
 const START_MS_MAX = 180_000;
 const LISTENING = /listening on http:\/\/[^ ]+:(\d+)/g;
 
-/** Tables as small as the tests allow: a node starts faster, and its images are smaller. */
+/** Smallest tables that the tests allow: a node starts faster, and its snapshots are smaller. */
 export const SMALL_NODE = {
   HOST: '127.0.0.1',
   PORT: '0',
@@ -67,14 +67,13 @@ process.once('exit', () => {
   }
 });
 
-/** A directory of this test file's own, removed at its end. */
 export function temporaryDirectory(parent = tmpdir()): string {
   const directory = mkdtempSync(join(parent, 'node-test-'));
   directories.push(directory);
   return directory;
 }
 
-/** A tmpfs of its own, or undefined where mounting is not allowed. */
+/** A tmpfs, or `undefined` where mounting is not allowed. */
 export function smallDisk(size: string): string | undefined {
   const directory = temporaryDirectory();
   if (!mount('-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', directory)) return undefined;
@@ -91,14 +90,12 @@ function mount(...args: readonly string[]): boolean {
   return spawnSync('mount', args, { stdio: 'ignore' }).status === 0;
 }
 
-/** A node in a process of its own. */
 export class TestNode {
   readonly dataDir: string;
   readonly settings: Settings;
   /** Check of the answers against the document; `undefined` before the first answer. */
   document: ReturnType<typeof documentCheck> | undefined;
   private readonly child: ChildProcess;
-  /** Everything that it wrote to its log. */
   log = '';
 
   private constructor(
@@ -142,12 +139,11 @@ export class TestNode {
     return node;
   }
 
-  /** Starts a node, and does not wait for it. */
+  /** Starts a node without waiting for it. */
   static begin(dataDir: string, settings: Settings): TestNode {
     return new TestNode(dataDir, settings, [], 'server/node/main');
   }
 
-  /** Waits until it answers. */
   async answers(): Promise<void> {
     await until(() => this.port !== 0 || this.hasEnded, START_MS_MAX).catch(() => undefined);
     // The last of its log may come after its end.
@@ -156,7 +152,7 @@ export class TestNode {
     assert.equal((await get(this, '/time')).status, 200);
   }
 
-  /** Runs a node that is expected to refuse to start; resolves when it has ended. */
+  /** Runs a node that must refuse to start; resolves when it has ended. */
   static async refuse(
     dataDir: string,
     settings: Settings = {},
@@ -170,7 +166,7 @@ export class TestNode {
     return { code, log: node.log };
   }
 
-  /** The port that it said last that it listens on; 0 before. */
+  /** Port of its newest line that it listens; 0 before. */
   get port(): number {
     return Number([...this.log.matchAll(LISTENING)].at(-1)?.[1] ?? 0);
   }
@@ -197,7 +193,7 @@ export class TestNode {
     return ended(this.child, signal);
   }
 
-  /** SIGTERM, which must end it with 0. */
+  /** Sends SIGTERM; the exit code must be 0. */
   async stop(): Promise<void> {
     const { code } = await this.end('SIGTERM');
     assert.equal(code, 0, `the node did not end well:\n${this.log}`);
@@ -210,7 +206,6 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<Exit>
   return { code: child.exitCode, signal: child.signalCode };
 }
 
-/** The process has ended and its log is complete. */
 async function closed(child: ChildProcess): Promise<void> {
   if (!children.has(child)) return;
   keepAlive(child, true);
@@ -226,12 +221,11 @@ function keepAlive(child: ChildProcess, keeps: boolean): void {
   }
 }
 
-/** Returns `ok` where orders are taken, or `read-only`. */
+/** Returns `ok` where orders are accepted, or `read-only`. */
 export async function statusOf(node: TestNode): Promise<unknown> {
   return ((await get(node, '/status')).json as { readonly status: unknown }).status;
 }
 
-/** Waits for what another process brings about. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   milliseconds = 60_000,
@@ -247,7 +241,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Parsed, where the answer says that it is JSON. */
+  /** Parsed body of a JSON answer. */
   readonly json: unknown;
 }
 
@@ -255,7 +249,7 @@ export interface Reply {
 type Place = { readonly port: number; readonly host?: string };
 type Headers = Readonly<Record<string, string>>;
 
-/** One request. Rejects when the answer did not arrive whole, or is none that the API document has. */
+/** Sends one request. Rejects when the answer is incomplete or contradicts the API document. */
 export async function send(
   place: Place,
   method: string,
@@ -328,7 +322,6 @@ export interface BookJson {
   readonly last_trade_price: string;
 }
 
-/** POST /books, which must answer 200. */
 export async function books(
   place: Place,
   tokens: readonly string[],
@@ -340,14 +333,13 @@ export async function books(
   return json as BookJson[];
 }
 
-/** The one book of a token. */
 export async function book(place: Place, token: string): Promise<BookJson> {
   const [found] = await books(place, [token]);
   assert(found !== undefined, `no book for ${token}`);
   return found;
 }
 
-/** 'size@price' of each level, in the order of the answer. */
+/** `size@price` of each price level, in the order of the answer. */
 export function levels(side: BookJson['bids']): string[] {
   return side.map(({ price, size }) => `${size}@${price}`);
 }
@@ -359,7 +351,7 @@ export interface MarketTerms {
   readonly outcomes?: readonly string[];
   readonly negRisk?: boolean;
   readonly closed?: boolean;
-  /** Unix milliseconds: an operator has the market end then. */
+  /** Unix milliseconds at which an operator lets the market end. */
   readonly end?: number;
   readonly metadata?: object;
 }
@@ -403,7 +395,7 @@ export function catalogFile(markets: readonly MarketTerms[]): object {
 }
 
 /**
- * Puts markets into a new data directory; the node that starts there has them with empty books.
+ * Imports markets into a new data directory; the first node there has them with empty books.
  *
  * @param lists tags and series of the catalog, none by default
  */

@@ -1,4 +1,4 @@
-/** Nodes that load a file of test/torture before their own code: faults that the machine does not have at hand. */
+/** Nodes that load a file of test/torture before their own code, for faults of the machine. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { useCompiledNodes } from './forms.ts';

@@ -1,13 +1,10 @@
 /**
- * A seeded generator for tests, and the rule that every random run says how to replay it.
- * Non-goals: cryptographic quality, speed records.
+ * A seeded generator for tests, and the rule that every random run prints its seed. Non-goals:
+ * cryptographic quality, speed.
  */
 import { randomInt } from 'node:crypto';
 
-/**
- * `npm run test:long` runs what `npm test` leaves out or does fewer times, to stay under two minutes
- * on two cores: for `skip` of a test, false = it runs.
- */
+/** Value of `skip` for tests of the long form (`npm run test:long`); false = it runs. */
 export const SHORT = process.env.TEST_LONG === undefined && 'in npm run test:long';
 
 export class Random {
@@ -25,7 +22,6 @@ export class Random {
     return (t ^ (t >>> 14)) >>> 0;
   }
 
-  /** A whole number from 0 to bound - 1. */
   below(bound: number): number {
     return Math.floor((this.next() / 2 ** 32) * bound);
   }
@@ -35,7 +31,6 @@ export class Random {
     return low + this.below(high - low + 1);
   }
 
-  /** True in `percent` of a hundred draws. */
   chance(percent: number): boolean {
     return this.next() / 2 ** 32 < percent / 100;
   }
@@ -47,7 +42,6 @@ export class Random {
   }
 }
 
-/** A fresh seed, or the one in SEED. */
 export function freshSeed(): number {
   return Number(process.env.SEED ?? randomInt(2 ** 31));
 }
@@ -61,7 +55,6 @@ export function rounds(count: number): number {
   return Math.ceil(drawn * Number(process.env.TEST_ROUNDS ?? 1));
 }
 
-/** Runs a random test; a failure prints the seed that replays it. */
 export function withSeed(body: (random: Random, seed: number) => void): void {
   const seed = freshSeed();
   try {

@@ -1,9 +1,12 @@
-/** Commands of README and of the beginnings of guides: tests run them in their order, but for those with a reason here. */
+/**
+ * Commands of README and of the beginnings of guides. Tests run them in their order, but for those
+ * with a reason here.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './root.ts';
 
-/** Commands that are not run, and why. */
+/** Commands that are not run, with reasons. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   'npm test': 'runs the test that runs the others',
   'npm run cli --': 'stands before each of the five commands',
@@ -37,7 +40,7 @@ export const FOLLOWED_IN_CLUSTER: readonly string[] = [
   './cluster/stop.sh',
 ];
 
-/** Those whose text is long or says a price: by how they begin, or what they hold. */
+/** Commands with a long text or a price, by their beginnings or contents. */
 export const FOLLOWED_BY_FORM: readonly RegExp[] = [
   /^curl -s .*:3[01]00\//,
   /^LEDGER=on FAUCET=1000 CLIENT_PROFILE=polymarket .*MIRROR_URL=/s,
@@ -46,10 +49,9 @@ export const FOLLOWED_BY_FORM: readonly RegExp[] = [
   /^npm run cli -- backtest /,
 ];
 
-/** Guides in the order in which they are tried out: each begins with commands, before its first section. */
+/** Guides in the order of the tests: each begins with commands, before its first section. */
 const GUIDES = ['a-bot', 'paper-and-backtests', 'a-venue', 'a-cluster'] as const;
 
-/** README, and each guide up to its first section. */
 export function firstSteps(): string {
   const guides = GUIDES.map((name) => {
     const [first = ''] = readFileSync(join(ROOT, `docs/guides/${name}.md`), 'utf8').split('\n## ');
@@ -58,7 +60,7 @@ export function firstSteps(): string {
   return [readFileSync(join(ROOT, 'README.md'), 'utf8'), ...guides].join('\n');
 }
 
-/** Lines of their blocks, and the commands of their prose that npm runs. */
+/** Lines of their blocks, and the npm commands of their prose. */
 export function commandsOfReadme(): string[] {
   const text = firstSteps();
   return [...text.matchAll(/```sh\n([\s\S]*?)```|`([^`]+)`/g)].flatMap(([, block, inline]) => {

@@ -1,4 +1,4 @@
-/** Bodies of refusals without what is written for people, of which tests look that it is there. */
+/** Bodies of refusals without their texts for people, which must be present. */
 import assert from 'node:assert/strict';
 
 const DETAIL_MAX = 600;

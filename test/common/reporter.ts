@@ -1,9 +1,9 @@
 /**
- * Output of a run of tests: a line for each suite that ends and each test that fails. At the end come every failed
- * test with the whole text of its error, the output of its suite, the names once more and the count. A suite that is
- * killed or dies names the tests that it was running.
+ * Output of a run of tests: a line for each suite that ends and each test that fails. At the end
+ * come every failed test with the whole text of its error, the output of its suite, the names once
+ * more and the count. A suite that is killed or dies names its running tests.
  *
- * Given to Node as `--test-reporter`; works with what Node 20, 22 and 24 report.
+ * Given to Node as `--test-reporter`; works with the reports of Node 20, 22 and 24.
  */
 import { basename, resolve } from 'node:path';
 import { inspect } from 'node:util';
@@ -25,7 +25,7 @@ interface TestError extends Error {
   readonly failureType?: string;
 }
 
-/** A parent of what failed, which says nothing more. */
+/** Failure of a parent of a failed test, which adds nothing. */
 const SUBTESTS_FAILED = 'subtestsFailed';
 const OUTPUT_LINES_MAX = 200;
 
@@ -35,13 +35,11 @@ class Report {
   private readonly counts: string[] = [];
   /** Tests that have begun, by name and place. */
   private readonly running = new Set<string>();
-  /** Names of the tests around the one that is reported, by nesting. */
+  /** Names of the tests around the reported one, by nesting. */
   private readonly names: string[] = [];
-  /** Output of the processes of suites, by file. */
   private readonly output = new Map<string, string>();
   private readonly failedFiles = new Set<string>();
 
-  /** Returns what is printed at once. */
   add({ type, data }: TestEvent): string {
     const { file = '', message = '', name = '', nesting = 0 } = data;
     if (type === 'test:stdout' || type === 'test:stderr') {
@@ -74,7 +72,6 @@ class Report {
     return `${line}\n`;
   }
 
-  /** The end of what is printed. */
   end(): string {
     const written = [...this.output].filter(([file]) => this.failedFiles.has(file));
     const outputs = written.map(([file, text]) => {
@@ -88,7 +85,7 @@ class Report {
   }
 }
 
-/** A file of the command line is reported as a test of its own name. */
+/** Files of the command line are reported as tests of the same name. */
 function isSuite({ file, name, nesting }: TestEvent['data']): boolean {
   return (
     nesting === 0 && file !== undefined && name !== undefined && resolve(name) === resolve(file)

@@ -1,4 +1,4 @@
-/** Commands inside the test's process: quick, and what they write is at hand. */
+/** Commands inside the test's process: quick, and with their output at hand. */
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCli } from '../../server/cli/program.ts';
@@ -11,15 +11,12 @@ export interface Ended {
 }
 
 interface Options {
-  /** In the environment of the command. */
   readonly settings?: Settings;
-  /** Ends a command that would go on for ever. */
   readonly signal?: AbortSignal;
-  /** Standard error is a terminal. */
+  /** True: standard error is a terminal. */
   readonly isTerminal?: boolean;
-  /** Typed at a terminal, which standard input then is. */
+  /** Input at a terminal, which standard input then is. */
   readonly typed?: string;
-  /** Told of what is written to standard output, as it comes. */
   readonly onOutput?: (text: string) => void;
 }
 

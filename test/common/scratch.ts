@@ -1,17 +1,17 @@
 /**
- * Temporary directories of `npm test` lie in memory, where the system has a tmpfs with enough room,
- * because most of the time of a test of the storage is waiting for a disk that other tests write to as well.
+ * Temporary directories of `npm test` lie in memory, where the system has a tmpfs with enough room:
+ * storage tests mostly wait for a disk that other tests write to as well.
  *
- * A kill of a process loses nothing on a tmpfs that it would lose on a disk, or the other way round: the page
- * cache outlives the process in both. What a power cut loses is tested on a simulated disk (test/torture). Files
- * that run by themselves, `npm run test:long`, `npm run torture` and `npm run load` use the disk, and TMPDIR has
- * precedence.
+ * A kill of a process loses the same on a tmpfs and on a disk: the page cache outlives the process
+ * in both. Losses of a power cut are tested on a simulated disk (test/torture). Files that run by
+ * themselves, `npm run test:long`, `npm run torture` and `npm run load` use the disk, and TMPDIR
+ * has precedence.
  */
 import { accessSync, constants, statfsSync } from 'node:fs';
 
 const MEMORY = '/dev/shm';
 const TMPFS = 0x01021994;
-/** Several times what the files of all rooms need at the same time. */
+/** Several times the need of all test files at a time. */
 const FREE_BYTES_MIN = 4 * 2 ** 30;
 
 export function useMemoryForTemporaryFiles(): void {

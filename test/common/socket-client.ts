@@ -1,6 +1,6 @@
 /**
- * A WebSocket client for the tests, straight on a TCP connection: it sees every frame as it came,
- * can stop reading, and does nothing that it was not told to do (no pongs, no pings, no close).
+ * A WebSocket client for the tests, straight on a TCP connection. It sees every frame as it came,
+ * can stop reading, and sends no pong, ping or close by itself.
  */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
@@ -29,11 +29,10 @@ interface OpenOptions {
 }
 
 export class SocketClient {
-  /** Texts that have come and nobody has taken. */
+  /** Received texts that no test has taken. */
   readonly texts: string[] = [];
   readonly controls: Frame[] = [];
   closed: Closed | undefined = undefined;
-  /** Called with each text instead of keeping it. */
   onText: ((text: string) => void) | undefined = undefined;
   private readonly socket: Socket;
   private received: Buffer = Buffer.alloc(0);
@@ -95,7 +94,6 @@ export class SocketClient {
     this.burst(opcode, payload, 1);
   }
 
-  /** Sends a frame many times, in one write. */
   burst(opcode: number, payload: Buffer, count: number): void {
     const mask = randomBytes(4);
     const length =
@@ -109,7 +107,6 @@ export class SocketClient {
     this.socket.write(Buffer.concat(new Array<Buffer>(count).fill(frame)));
   }
 
-  /** The next text; waits for it. */
   async next(): Promise<string> {
     await until(() => this.texts.length > 0 || this.closed !== undefined);
     const text = this.texts.shift();
@@ -121,7 +118,7 @@ export class SocketClient {
     return JSON.parse(await this.next()) as T;
   }
 
-  /** Takes texts up to the answer to a PING: whatever was sent before it has come. */
+  /** Takes texts up to the answer to a PING, behind everything that was sent before it. */
   async upToNow(): Promise<Record<string, unknown>[]> {
     this.send('PING');
     const events: Record<string, unknown>[] = [];
@@ -145,7 +142,6 @@ export class SocketClient {
     this.socket.resume();
   }
 
-  /** Cuts the connection. */
   cut(): void {
     this.socket.destroy();
   }
@@ -168,7 +164,7 @@ export class SocketClient {
     }
   }
 
-  /** The next whole frame of what has come. */
+  /** Returns the next whole frame of the received bytes. */
   private parse(): Frame | undefined {
     const { received } = this;
     if (received.length < 2) return undefined;

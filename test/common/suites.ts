@@ -5,18 +5,15 @@ import { ROOT } from './root.ts';
 
 /** Ending of files that `npm run test:all` runs and `npm test` leaves out. */
 const SLOW = '.slow.test.ts';
-/** Folders with most to wait for: their groups begin first, and are small. */
+/** Folders with long waits: their groups begin first, and are small. */
 const LONG_FOLDERS = ['cluster', 'torture', 'cli', 'node', 'page', 'admin', 'fixtures'];
 const FILES_MAX = { long: 4, other: 14 };
 
 export interface Suite {
-  /** Name of the suite's file: the folders in it, and a number. */
   readonly name: string;
-  /** Paths below test/, as in `orders/sequencer.test.ts`. */
   readonly files: readonly string[];
 }
 
-/** Paths below test/ of every test file, slow ones too. */
 export function testFiles(): readonly string[] {
   return readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))

@@ -1,6 +1,6 @@
 /**
- * Traders of the whole-node tests: a throw-away wallet, its API key, and orders signed with it
- * (by the client's code, which is held to ethers, not by the node's own).
+ * Traders of the whole-node tests: a throw-away wallet, its API key, and orders signed by the
+ * client's code, which is checked against ethers.
  */
 import assert from 'node:assert/strict';
 import type { Agent } from 'node:http';
@@ -22,9 +22,7 @@ export const NEG_RISK: OrderDomain = {
   verifyingContract: '0xef02d1Ea5B42432C4E99C2785d1a4020d2FB24F5',
 };
 
-/** Signing rules of a node. */
 export interface SigningRules {
-  /** Prefix of the credential headers. */
   readonly prefix: string;
   readonly normal: OrderDomain;
   readonly negRisk: OrderDomain;
@@ -49,25 +47,22 @@ export interface Canceled {
   readonly filled: Readonly<Record<string, string>>;
 }
 
-/** Terms of an order. Everything else has a default or follows from them. */
 export interface Terms {
   readonly market: CatalogMarket;
   readonly outcome?: number;
   readonly side: 'BUY' | 'SELL';
-  /** In ticks of the market. */
   readonly ticks: number;
   readonly shares: number;
   readonly type?: 'GTC' | 'GTD' | 'FOK' | 'FAK';
   readonly postOnly?: boolean;
-  /** Signed fields that differ from those that follow from the terms. */
+  /** Signed fields in place of those that follow from the terms. */
   readonly signed?: Partial<UnsignedOrder>;
-  /** Members of the item's order that are sent otherwise than signed. */
+  /** Members of the item's order that differ from the signed ones. */
   readonly sent?: Readonly<Record<string, unknown>>;
   readonly owner?: string;
   readonly domain?: OrderDomain;
 }
 
-/** A submission item as it is sent, and its digest. */
 export interface Signed {
   readonly item: {
     readonly order: Readonly<Record<string, unknown>>;
@@ -89,7 +84,7 @@ export class Trader {
     this.rules = rules;
   }
 
-  /** A wallet of this name, with the key that the node issues to it. */
+  /** Returns a trader with a wallet of this name and a key that the node issues. */
   static async join(
     node: { readonly port: number },
     name: string,
@@ -169,7 +164,6 @@ export class Trader {
     return level2(prefix, this.address, this.trio, 'POST', '/orders', body, timestamp);
   }
 
-  /** A request with exactly this body, signed now. */
   ask(
     node: { readonly port: number },
     method: string,
@@ -209,7 +203,6 @@ export class Trader {
     return send(node, method, `${path}${query}`, headers, body, connection);
   }
 
-  /** POST /orders, which must answer 200 with a result for each order. */
   async post(node: { readonly port: number }, orders: readonly Signed[]): Promise<Result[]> {
     const { json, status, text } = await this.postText(node, bodyOf(orders));
     assert.equal(status, 200, text);
@@ -219,7 +212,7 @@ export class Trader {
     return results;
   }
 
-  /** Makes complete sets of its cash: so many shares of each outcome. */
+  /** Splits cash into complete sets: so many shares of each outcome. */
   async split(
     node: { readonly port: number },
     { conditionId }: CatalogMarket,
@@ -231,14 +224,12 @@ export class Trader {
     assert.equal(status, 200, text);
   }
 
-  /** Signs and posts one order. */
   async order(node: { readonly port: number }, terms: Terms): Promise<Result> {
     const [result] = await this.post(node, [this.sign(terms)]);
     assert(result !== undefined);
     return result;
   }
 
-  /** Signs and posts one order that must rest or match. */
   async place(node: { readonly port: number }, terms: Terms): Promise<Result> {
     const result = await this.order(node, terms);
     assert.equal(result.errorMsg, '');
@@ -256,7 +247,7 @@ export function seconds(offset = 0): string {
 
 const FIELDS = ['success', 'errorMsg', 'orderID', 'takingAmount', 'makingAmount', 'status'];
 
-/** Checks the rules that hold for every result (docs/protocol.md#order-results). */
+/** Checks rules of every result (docs/protocol.md#order-results). */
 function assertConsistent(result: Result): void {
   assert.deepEqual(Object.keys(result), FIELDS);
   assert.equal(typeof result.success, 'boolean');

@@ -1,10 +1,12 @@
-/** Nodes with a ledger, and directories held against themselves as `verify` does it: log, images, ledger, what is derived. */
+/**
+ * Nodes with a ledger, and directories that `verify` checks: log, snapshots, ledger, projections.
+ */
 import assert from 'node:assert/strict';
 import { readConfig } from '../../server/config/config.ts';
 import { verify } from '../../storage/operations/verify.ts';
 import { type Settings, SMALL_NODE } from './node-harness.ts';
 
-/** Units that a wallet gets with its first key. */
+/** Units of collateral that a wallet gets with its first key. */
 export const FAUCET = 1_000_000;
 export const WITH_LEDGER = { LEDGER: 'on', FAUCET: String(FAUCET) };
 

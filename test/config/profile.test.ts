@@ -1,4 +1,3 @@
-/** The table of what CLIENT_PROFILE changes: what it sets, what is set beside it, what docs/reference/configuration.md says. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readConfig } from '../../server/config/config.ts';
@@ -14,7 +13,6 @@ function settings(env: Readonly<Record<string, string>>) {
   return read.config;
 }
 
-/** What a text of the table becomes in the configuration. */
 function setting(text: string): string | boolean {
   return text === 'on' || text === 'off' ? text === 'on' : text;
 }

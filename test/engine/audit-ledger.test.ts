@@ -1,4 +1,7 @@
-/** What the audit of a ledger finds: every kind of damage, one at a time, while one market resolves and one has. */
+/**
+ * Findings of the audit of a ledger: every kind of damage, one at a time, with one market that
+ * resolves and one that has resolved.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
@@ -25,7 +28,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
 import { LedgerScript, UNIT } from './ledger-script.ts';
 
-/** A seller and a buyer, by the order in which they come. */
+/** Rows of a seller and a buyer, in the order of their first orders. */
 const SELLER = 1 as AccountRow;
 const BUYER = 2 as AccountRow;
 const YES = 1 as TokenRow;
@@ -54,7 +57,6 @@ const positionAt = (t: Tables, account: AccountRow, token: TokenRow): number =>
 const sharesOf = (t: Tables, account: AccountRow, token: TokenRow, column: number): number =>
   (positionAt(t, account, token) << POSITION_F) + column;
 const collateralOf = (market: number): number => (market << MARKET_F) + Market.collateral;
-/** The rest of the buyer's order. */
 const openBuy = (t: Tables): OrderRow => {
   const holds = (_: unknown, row: number): boolean =>
     t.orderF[(row << ORDER_F) + Order.budget]! > 0 &&

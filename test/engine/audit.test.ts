@@ -1,4 +1,7 @@
-/** What the audit of recovered tables finds: every kind of damage, one at a time, in a busy exchange. */
+/**
+ * Findings of the audit of recovered tables: every kind of damage, one at a time, in a busy
+ * exchange.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
@@ -37,17 +40,14 @@ function openOrders(t: Tables): OrderRow[] {
   return rows.filter((orderRow) => orderStatus(t, orderRow) === Status.live);
 }
 
-/** An open order, as the index of its first word. */
 function openRow(t: Tables, random: Random): number {
   return random.pick(openOrders(t)) << ORDER_I;
 }
 
-/** Its slot in the matching core, by its words there. */
 function restingRow(t: Tables, random: Random): number {
   return t.orderI[openRow(t, random) + Order.restingSlot]! << 3;
 }
 
-/** An entry of the index of ids, as the index of its tag. */
 function indexEntry(t: Tables, random: Random): number {
   const used = [...t.orderIndex.keys()].filter((at) => at % 2 === 1 && t.orderIndex[at] !== 0);
   return random.pick(used) - 1;

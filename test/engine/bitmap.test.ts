@@ -1,4 +1,3 @@
-/** The bitmap of any size finds the next occupied key as a sorted set of keys does. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { bitmapWords, highest, nextBelow, occupy, vacate } from '../../engine/book/bitmap.ts';
@@ -7,11 +6,10 @@ import { type Random, withSeed } from '../common/random.ts';
 const SIZES = [2, 3, 31, 32, 33, 99, 1_023, 1_024, 1_025, 32_769, 2 ** 20];
 const BASE = 7;
 
-/** Sorted keys: the obvious bitmap. */
 class SortedKeys {
   readonly keys: number[] = [];
 
-  /** How many keys lie below `key`: where it is, or belongs. */
+  /** Number of keys below `key`: its index, or its insertion point. */
   rank(key: number): number {
     let low = 0;
     let high = this.keys.length;
@@ -34,7 +32,7 @@ class SortedKeys {
   }
 }
 
-/** Uniform, at the ends, or next to a border between words of some storey. */
+/** A key drawn uniformly, at the ends, or next to a border between words of a level. */
 function pickKey(random: Random, levels: number): number {
   if (random.chance(50)) return random.below(levels);
   if (random.chance(20)) return random.pick([0, levels - 1]);

@@ -1,4 +1,3 @@
-/** All orders of an owner, cancelled part by part, while other commands come in between. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommandBuffer, encodeCancelOwner } from '../../engine/commands.ts';
@@ -18,7 +17,7 @@ interface Part {
   readonly newest: number;
 }
 
-/** One command of a cancel that goes on from `from`; returns where the next one goes on. */
+/** Cancels one part from `from` on; returns the beginning of the next part. */
 function cancelPart(exchange: Simulator, time: number, from: OrderRow | 0, part: Part) {
   const { engine } = exchange;
   const signer = new Int32Array(ADDRESS_WORDS);
@@ -36,7 +35,6 @@ function cancelPart(exchange: Simulator, time: number, from: OrderRow | 0, part:
   return { ended, next: engine.context.nextOwned };
 }
 
-/** Numbers of the orders that ended by their owner's cancel. */
 function canceledIds({ engine: { t } }: Simulator): number[] {
   const ids: number[] = [];
   for (let sequence = 0; sequence < t.state[State.closed]!; sequence++) {
@@ -53,7 +51,7 @@ function buy(exchange: Simulator, token: TokenRow, account = OWNER): number {
   return placed.order;
 }
 
-test('part by part it reaches every order of the market that was there when it began', () => {
+test('a cancel in parts reaches every order that the market had when it began', () => {
   const exchange = new Simulator(CAPACITIES);
   const [first] = exchange.addMarket();
   const [second] = exchange.addMarket();
@@ -78,7 +76,7 @@ test('part by part it reaches every order of the market that was there when it b
   assert.deepEqual(canceledIds(exchange), meant);
 });
 
-test('whatever ends in between, it comes to an end and leaves none of its orders behind', () =>
+test('a cancel in parts ends and leaves none of its orders when other orders end in between', () =>
   withSeed((random) => {
     const exchange = new Simulator(CAPACITIES);
     const [token] = exchange.addMarket();

@@ -1,5 +1,5 @@
 /**
- * Money: fees, rounding, what orders may pay at most, and the sums that must hold
+ * Money: fees, rounding, limits of what an order pays, and sums that must hold
  * (docs/protocol.md#settlement).
  */
 import assert from 'node:assert/strict';
@@ -80,7 +80,10 @@ test('in a mint the maker pays its part rounded down and the taker the rest', ()
   `);
 });
 
-/** Two buyers of No with one micro-share left each: who mints with one pays a whole micro-unit. */
+/**
+ * Two buyers of No with one micro-share left each: the taker that mints with one pays a whole
+ * micro-unit.
+ */
 const CRUMBS = `
   change 1 grid 10            done
   buy #1 0.000004 @ 0.5 No    rests
@@ -90,7 +93,7 @@ const CRUMBS = `
   book 1                      bids none; asks 0.000001 @ 0.5, 0.000001 @ 0.4
 `;
 
-test('a taker never pays more than it signed for: what is missing is counted as rounding', () => {
+test('a taker never pays more than its signed amount, and the shortfall counts as rounding', () => {
   check(`
     ${CRUMBS}
     buy #5 0.000002 @ 0.5   mints #3 0.000001 @ 0.4, mints #1 0.000001 @ 0.5, gives 0.000001, legs 0.000001 / 0, legs 0 / 0
@@ -98,7 +101,7 @@ test('a taker never pays more than it signed for: what is missing is counted as 
   `);
 });
 
-test('what a budget lacks of all its fills is missing in its last ones, at most one for each', () => {
+test('the shortfall of a budget falls on its last fills, at most one micro-unit each', () => {
   check(`
     buy #1 0.0001 @ 0.42 No   rests
     sell #2 0.000099 for 0.000001 No FAK   fills #1 0.000099 @ 0.42
@@ -113,7 +116,7 @@ test('what a budget lacks of all its fills is missing in its last ones, at most 
   `);
 });
 
-test('a buyer that paid all in mints makes for nothing later, and its seller is paid', () => {
+test('a buyer that paid everything in mints pays nothing as a maker later, and its seller is paid', () => {
   check(`
     ${CRUMBS}
     buy #5 0.000004 @ 0.5   mints #3 0.000001 @ 0.4, mints #1 0.000001 @ 0.5, rests, gives 0.000002

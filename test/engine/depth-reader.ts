@@ -1,6 +1,6 @@
 /**
- * A thread that reads one book while another writes it, and counts what a reader may never see:
- * crossed or unsorted sides, empty levels. For depth.test.ts.
+ * A thread that reads one book while another writes it. It counts books that a reader may never
+ * see: crossed or unsorted sides, empty levels. For depth.test.ts.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
@@ -9,7 +9,7 @@ import type { TokenRow } from '../../engine/tables/units.ts';
 
 interface Task {
   readonly memory: EngineMemory;
-  /** Word 0 becomes 1 when this thread reads, word 1 when it shall stop. */
+  /** Word 0 becomes 1 when this thread reads, word 1 when it must stop. */
   readonly signals: SharedArrayBuffer;
 }
 

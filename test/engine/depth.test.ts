@@ -1,5 +1,3 @@
-/** Reading a book: what a reader sees, and when it must not believe it. */
-
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
@@ -61,7 +59,7 @@ test('a version moves with every change of its book, and only then', () => {
   assert.equal(versions()[2], other, 'the other market is as it was');
 });
 
-test('versions wrap around without anybody noticing', () => {
+test('versions wrap around without an effect on readers', () => {
   const duel = check('');
   const { t } = duel.driver;
   t.bookI[BOOK + Book.version] = 2 ** 31 - 2;
@@ -115,7 +113,6 @@ test('every level of the finest grid can be full', () => {
   assert.deepEqual([asks[0]?.[0], asks.at(-1)?.[0]], [9_999, 5_001], 'and of the asks');
 });
 
-/** Thousands of batches on one pair, with a moment between two in which its book stands still. */
 function writeBatches(driver: EngineDriver, random: Random, words: Int32Array): void {
   const stream = new Stream(random, { ...BUSY, changes: 1 }, MARKETS.slice(0, 1));
   for (let i = 0; i < rounds(40_000); i++) {

@@ -1,4 +1,3 @@
-/** The heap of what is due: earliest first, ties by row, any row may leave from the middle. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ORDER_F, ORDER_I, Order } from '../../engine/tables/layout.ts';
@@ -12,7 +11,7 @@ function schedule(t: Tables, orderRow: OrderRow, seconds: number): void {
   t.expiring.add(orderRow);
 }
 
-test('the earliest order is on top, whoever came and went before', () => {
+test('the earliest order is on top after any insertions and removals', () => {
   withSeed((random) => {
     const t = new Tables(allocateEngine({ ...ROOMY, orders: 300, history: 1 }));
     const held = new Map<OrderRow, number>();
@@ -45,7 +44,7 @@ test('the earliest order is on top, whoever came and went before', () => {
   });
 });
 
-test('orders leave by time, and by slot where times are equal', () => {
+test('orders leave by time, and by slot when times are equal', () => {
   const t = new Tables(allocateEngine({ ...ROOMY, orders: 10, history: 1 }));
   for (const [slot, seconds] of [
     [5, 9],

@@ -1,6 +1,6 @@
 /**
- * Runs every command through the engine and through the naive exchange, and holds what they did
- * and what their books show against each other. `check` does it for a script of script.ts.
+ * Runs every command through the engine and the naive exchange, and compares their outcomes and
+ * books. `check` does it for a script of script.ts.
  */
 import assert from 'node:assert/strict';
 import { audit } from '../../engine/audit.ts';
@@ -30,7 +30,6 @@ export class Duel {
   readonly driver: EngineDriver;
   readonly naive = new NaiveExchange();
   readonly commands: Command[] = [];
-  /** Tokens that the open batch named. */
   readonly #named = new Set<number>();
   readonly #orders = new Map<number, OrderLine>();
   readonly #results: { line: OrderLine; making: bigint; taking: bigint }[] = [];
@@ -40,8 +39,8 @@ export class Duel {
   }
 
   /**
-   * Both do it, and agree; at the end of each batch the books that it named agree too. What only a
-   * full table refuses is kept from the naive exchange.
+   * Runs a command on both, and compares the outcomes; at the end of each batch also the books of
+   * its tokens. Commands that only a full table refuses are kept from the naive exchange.
    */
   step(command: Command): Outcome {
     this.commands.push(command);
@@ -86,7 +85,6 @@ export class Duel {
     this.#named.clear();
   }
 
-  /** Everything that can be compared, and every invariant. */
   compareAll(): void {
     const { t } = this.driver;
     this.driver.settle();
@@ -100,9 +98,9 @@ export class Duel {
   }
 
   /**
-   * The sums: takers by the results that they were told, net of fees; makers and fees by
-   * the ring of fills; rounding by the engine's own column. And every order within what it signed.
-   * Rules: docs/protocol.md#settlement
+   * Checks sums: takers by their results net of fees, makers and fees by the ring of fills,
+   * rounding by the engine's own column. Also checks every order against its signed limits. Rules:
+   * docs/protocol.md#settlement
    */
   checkConservation(): void {
     const sums = this.naive.markets.map(() => new MarketSums());
@@ -160,7 +158,6 @@ export class Duel {
     return sum;
   }
 
-  /** The whole stream, ready to paste into check(). */
   text(): string {
     return this.commands.map(commandText).join('\n');
   }
@@ -182,7 +179,6 @@ function assertAtLimit(line: OrderLine, pips: number): void {
   );
 }
 
-/** What a market took in less what it gave out: shares by token, and collateral. */
 class MarketSums {
   readonly #shares = new Map<number, bigint>();
   #collateral = 0n;
@@ -254,7 +250,7 @@ function assertOutcome(command: Command, outcome: Outcome, expected: string, tex
   }
 }
 
-/** `book 2`, `last 2`, `rounding 1`: what a script asks instead of doing. */
+/** Answers a question of a script: `book 2`, `last 2`, `rounding 1`. */
 function readState(duel: Duel, text: string): string | undefined {
   const [verb, number] = text.split(/\s+/);
   const n = Number(number);

@@ -1,6 +1,6 @@
 /**
- * Drives the engine with the plain commands of naive-types.ts and reads back what they did, in the
- * same plain form. Stands where the server stands: encodes, gives verdicts, keeps what was logged.
+ * Drives the engine with the plain commands of naive-types.ts and reads back the results in plain
+ * form. It stands for the server: it encodes, gives verdicts, and keeps the log.
  */
 import {
   CommandBuffer,
@@ -70,7 +70,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   [Status.expired]: 'expired',
 };
 
-/** Room for everything that a test does, and not much more. */
+/** Capacities above the needs of every test. */
 export const ROOMY: Capacities = {
   markets: 16,
   tokens: 64,
@@ -97,7 +97,6 @@ export function addressWords(n: number): Int32Array {
   return Int32Array.of(Math.imul(n, 0x85ebca6b), ~n, 0, n * 7, n);
 }
 
-/** One logged batch: what a replay needs. */
 export interface LoggedBatch {
   readonly time: number;
   readonly persistedClosedSequence: number;
@@ -110,14 +109,14 @@ export class EngineDriver {
   readonly logged: LoggedBatch[] = [];
   /** Sequence up to which final states count as flushed, from the next batch on. */
   persistedClosedSequence = 0;
-  /** What a change of the self-trade policy sets beside it; 0 = no bound. */
+  /** Bound set together with a change of the self-trade policy; 0 = no bound. */
   openOrdersPerAccount = 0;
   walletsPerSigner = 0;
-  /** Whether the first batch, where it sets a policy, says that there is a ledger. */
+  /** True when the first batch, if it sets a policy, also declares a ledger. */
   hasLedger = false;
   readonly #buffer = new CommandBuffer();
   readonly #depth = new Depth();
-  /** Ids that were accepted: what LMDB would know once memory has forgotten them. */
+  /** Accepted ids: those that LMDB would have once memory has dropped them. */
   readonly #accepted = new Set<number>();
   #batch: {
     time: number;
@@ -144,7 +143,6 @@ export class EngineDriver {
     return this.#outcome(command, reason, fills, finished);
   }
 
-  /** Applies the command that `encode` writes into the buffer. */
   apply(encode: (out: CommandBuffer) => number): RejectReasonCode {
     const { context } = this.engine;
     const { changes } = context;
@@ -160,23 +158,19 @@ export class EngineDriver {
     return reason;
   }
 
-  /** Orders that ended from a sequence on. */
   endedFrom(sequence: number): EndLine[] {
     const ended: EndLine[] = [];
     for (let n = sequence; n < this.t.state[State.closed]!; n++) ended.push(this.#endLine(n));
     return ended;
   }
 
-  /** Ends the open batch and logs it if it changed anything. */
   close(): void {
     const batch = this.#batch;
     this.#batch = null;
     if (batch !== null && this.engine.end()) this.logged.push(batch);
   }
 
-  /**
-   * Ends the open batch, so that its books may be read, and goes on in another of the same time.
-   */
+  /** Ends the open batch, so that its books may be read, and opens another one of the same time. */
   settle(): void {
     const batch = this.#batch;
     if (batch === null) return;
@@ -348,7 +342,6 @@ export class EngineDriver {
     });
   }
 
-  /** What the server knows of an order before its turn. */
   #verdict(line: OrderLine): number {
     const { faults } = line;
     const isImmediate = line.type === 'FOK' || line.type === 'FAK';
@@ -390,7 +383,7 @@ function marketFields(terms: Terms): MarketFields {
   };
 }
 
-/** Applies logged batches to fresh tables, or to those of an image, as recovery does. */
+/** Applies logged batches to fresh tables, or to those of a snapshot, like recovery. */
 export function replay(
   logged: readonly LoggedBatch[],
   capacities: Capacities = ROOMY,

@@ -1,4 +1,4 @@
-/** The engine and the naive reference agree, command by command, on long random streams. */
+/** The engine and the naive exchange agree, command by command, on long random streams. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -12,10 +12,10 @@ import { commandText, ScriptReader } from './script.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from './stream.ts';
 
 const LONG = rounds(50_000);
-/** Of streams of a shape of their own. */
+/** Length of streams with a shape of their own. */
 const SHAPED = SHORT ? LONG / 2 : LONG;
 
-/** Runs a stream; a failure says after which commands, in the notation of check(). */
+/** Runs a stream; a failure prints the commands before it, in the notation of check(). */
 function runStream(duel: Duel, stream: Stream, length: number): Map<number, number> {
   const rules = new Map<number, number>();
   try {
@@ -34,17 +34,16 @@ function runStream(duel: Duel, stream: Stream, length: number): Map<number, numb
   return rules;
 }
 
-/** Rules of bounds that this stream does not come near to. */
+/** Bounds that this stream does not reach. */
 const BOUNDED = ['tooManyOpen', 'tooManyWallets', 'tableFull'];
 /** Rules of an exchange with a ledger. */
 const isOfLedger = (name: string, reason: number): boolean =>
   name === 'notEnough' || reason >= RejectReason.ledgerOff;
-/** Found before the turn. */
 const isOfWorkers = (name: string): boolean => name === 'walletBanned';
-/** Lengths that may be added until every other rule was met. */
+/** Lengths that may be added until every other rule was reached. */
 const MORE_MAX = 8;
 
-test('on a busy stream over several markets the engine does what the reference does', () => {
+test('the engine agrees with the naive exchange on a busy stream over several markets', () => {
   withSeed((random) => {
     const duel = new Duel();
     const stream = new Stream(random);
@@ -84,7 +83,7 @@ const shapes: readonly (readonly [string, Partial<StreamShape>, typeof MARKETS])
   ],
 ];
 for (const [where, shape, markets] of shapes) {
-  test(`${where} the engine does what the reference does`, () => {
+  test(`${where} the engine agrees with the naive exchange`, () => {
     withSeed((random) => {
       runStream(new Duel(), new Stream(random, { ...BUSY, ...shape }, markets), SHAPED);
     });
@@ -120,7 +119,7 @@ const move = fc.oneof(
 );
 type Move = typeof move extends fc.Arbitrary<infer M> ? M : never;
 
-/** Small moves as commands: order number n has id n, lots of 10 micro-shares, a grid of 10. */
+/** Short moves as commands: order n has id n, lots of 10 micro-shares, a grid of 10. */
 function commandsOf(moves: readonly Move[]): Command[] {
   const terms = { baseFeeBps: 300, minSize: 0n, tradable: true, ended: false, negRisk: false };
   let time = 1_000_000;
@@ -155,7 +154,7 @@ function commandsOf(moves: readonly Move[]): Command[] {
   ];
 }
 
-test('the smallest stream on which engine and reference differ would be printed', () => {
+test('the smallest stream on which engine and naive exchange differ would be printed', () => {
   const seed = freshSeed();
   const property = fc.property(fc.array(move, { maxLength: 250, size: 'max' }), (moves) => {
     const duel = new Duel();
@@ -180,7 +179,7 @@ test('a printed stream reads back as itself', () => {
   });
 });
 
-test('a refused command leaves every table as it was', () => {
+test('a refused command changes no table', () => {
   withSeed((random) => {
     const small = { ...ROOMY, accounts: 64, orders: 2_000, history: 40_000, levels: 60_000 };
     const duel = new Duel(small);

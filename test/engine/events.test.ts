@@ -1,6 +1,6 @@
 /**
- * The log of a batch says enough: whoever applies it to what was there before holds the levels, the
- * open orders and the versions of the engine after it, without having seen a table.
+ * The events of a batch suffice: a reader that applies them to its previous state has the levels,
+ * the open orders and the versions of the engine, without its tables.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -38,10 +38,8 @@ interface MirroredBook {
   levels: Map<number, number>;
 }
 
-/** What a reader of the log holds. */
 class Mirror {
   readonly books = new Map<number, MirroredBook>();
-  /** Remaining micro-shares by the number of the order; 0 = it takes no part any more. */
   readonly open = new Map<number, number>();
   readonly minSizes = new Map<number, number>();
   fills = 0;
@@ -53,7 +51,6 @@ class Mirror {
     this.driver = driver;
   }
 
-  /** Takes in the log of the batch that has just ended. */
   read(log: EventBuffer): void {
     assert(!log.overflowed);
     const { i32, f64 } = log;
@@ -108,7 +105,7 @@ class Mirror {
     }
   }
 
-  /** The copy of a maker's row says what the fills add up to. */
+  /** Checks the copy of a maker's row against the fills. */
   private compareRow(row: Int32Array<ArrayBuffer>): void {
     const remaining = new Float64Array(row.buffer)[Order.remaining];
     assert.equal(remaining, this.open.get(row[Order.id + 7]!));
@@ -159,7 +156,7 @@ class Mirror {
   }
 }
 
-/** A driver that knows the orders of its stream, and whose doing a change of a level was. */
+/** A driver that knows the orders of its stream, and the cause of each level change. */
 class ToldDriver extends EngineDriver {
   readonly log: EventBuffer;
   private readonly originals = new Map<number, number>();
@@ -181,7 +178,7 @@ class ToldDriver extends EngineDriver {
     return this.originals.get(id)!;
   }
 
-  /** Number of the order; undefined = the one that was placed last. */
+  /** Number of the order; `undefined`: the order that was placed last. */
   causeOf(kind: number, sequence: number): number | undefined {
     const { fillI, fillRows, orderI } = this.t;
     if (kind === EventKind.levelFill) {

@@ -1,4 +1,3 @@
-/** The hash index against a Map: nearly half full, with colliding tags, wrapping around. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -15,7 +14,7 @@ const WORDS = 2;
 const SHIFT = 2;
 const COLUMN = 1;
 
-/** Rows of four words, keys of two words from column 1 on, as the tables of the engine have them. */
+/** Rows of four words, keys of two words from column 1 on, like the tables of the engine. */
 class Keyed {
   readonly index: Int32Array;
   readonly rows: Int32Array;
@@ -46,7 +45,7 @@ function keyOf(n: number): Int32Array {
   return Int32Array.of(n, ~n);
 }
 
-/** Inserts and removes at random, as full as an index may get, and asks for every key. */
+/** Inserts and removes at random up to the bound of an index, and looks up every key. */
 function runAgainstMap(random: Random, keyed: Keyed, rows: number): void {
   const held = new Map<number, number>();
   const freeSlots = Array.from({ length: rows }, (_, i) => i + 1);
@@ -95,7 +94,7 @@ test('keys that share a tag, and tags that share a home at the end of the index,
   });
 });
 
-test('every word of a key counts, and so does its place', () => {
+test('every word of a key counts, and so does its position', () => {
   const tags = new Set<number>();
   for (let word = 0; word < 8; word++) {
     for (const value of [1, 2, -1, 0x40000000, -0x80000000]) {

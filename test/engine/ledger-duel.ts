@@ -1,7 +1,6 @@
 /**
- * An exchange with a ledger: every command goes through the engine, and through the naive exchange with the naive
- * ledger beside it. What both say, every wallet and every sum have to agree, and so does the statement that the
- * engine's entries add up to.
+ * An exchange with a ledger: every command goes through the engine, and through the naive exchange
+ * with the naive ledger. Outcomes, wallets, sums and statements of both must agree.
  */
 import assert from 'node:assert/strict';
 import {
@@ -70,12 +69,11 @@ interface Entry {
 export class LedgerDuel {
   readonly duel: Duel;
   readonly ledger: NaiveLedger;
-  /** By wallet: the running sums of its entries. */
   readonly #cash = new Map<number, number>();
   readonly #shares = new Map<string, number>();
-  /** By wallet and token, 0 = cash: what the newest event has of it, total and reserved. */
+  /** Newest balance event by wallet and token, 0 = cash: total and reserved. */
   readonly #told = new Map<string, readonly number[]>();
-  /** Orders that ended because another signs for their wallet. */
+  /** Orders that ended because another signer took over their wallet. */
   replaced = 0;
   #entries = 0;
   #read = 0;
@@ -115,7 +113,6 @@ export class LedgerDuel {
     }
   }
 
-  /** Ends the batch, and goes on in another of the same time. */
   settle(): void {
     this.#statement();
     this.driver.settle();
@@ -194,7 +191,10 @@ export class LedgerDuel {
     return reason;
   }
 
-  /** The engine says whose orders ended and who was paid; that it did so much, and all of it, is judged. */
+  /**
+   * Applies a step of the engine, and checks that it ended and paid exactly the right orders and
+   * wallets.
+   */
   #step({ limit, market }: StepLine): RejectReasonCode {
     const { ledger } = this;
     const { naive } = this.duel;
@@ -229,7 +229,7 @@ export class LedgerDuel {
     return reason;
   }
 
-  /** Which levels a step has ended is the engine's to say. */
+  /** Returns true for a level that a step has not ended; the engine reports those that it ended. */
   #stillStands({ line, price }: NaiveOrder): boolean {
     if (line.id !== NO_ID) return true;
     const { t } = this.driver;
@@ -239,7 +239,7 @@ export class LedgerDuel {
     return findLevel(t, tokenBook(t, token), isMirrored ? 1 : 0, pips) !== 0;
   }
 
-  /** Reads the entries that are new, and holds each against the running sums. */
+  /** Reads new entries, and checks each against the running sums. */
   #statement(): Entry[] {
     const { f64, i32, overflowed, words } = this.driver.engine.context.events;
     assert(!overflowed, 'the log of a batch is whole');
@@ -297,7 +297,6 @@ export class LedgerDuel {
     assert.deepEqual(this.#told.get(`${wallet}/0`) ?? [0, 0], cash, `the events of ${wallet}`);
   }
 
-  /** Every wallet, position, market and sum, and every invariant. */
   compareAll(): void {
     this.#statement();
     this.duel.compareAll();

@@ -1,7 +1,7 @@
 /**
- * The engine's ledger and the naive one agree on random commands of every kind; and what was logged gives the
- * same tables again, from the beginning and from a copy taken anywhere, also between two steps of a resolution.
- * With TEST_LONG=1 TEST_ROUNDS=60 these are five million commands.
+ * The engine's ledger and the naive one agree on random commands of every kind. Replays of the log
+ * give equal tables, from the beginning and from a copy at any point, also between two steps of a
+ * resolution. With TEST_LONG=1 TEST_ROUNDS=60 these are five million commands.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -19,18 +19,16 @@ import { replay } from './engine-driver.ts';
 import { type LedgerCommand, LedgerDuel, WITH_LEDGER } from './ledger-duel.ts';
 import { LedgerStream } from './ledger-stream.ts';
 
-/** A day of an exchange: markets resolve one after another, so a new one begins. */
+/** Commands after which a new exchange begins, because its markets have resolved. */
 const DAY = 4_000;
 const COMMANDS = rounds(84_000);
 
 interface Met {
   readonly rules: Map<string, number>;
   crashes: number;
-  /** Ids that were texts, and became too old. */
   forgotten: number;
-  /** Orders that ended because another signs for their wallet. */
+  /** Orders that ended because another signer took over their wallet. */
   replaced: number;
-  /** Resolutions that began at a deadline. */
   due: number;
 }
 
@@ -88,7 +86,7 @@ function bigintText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}` : value;
 }
 
-test('the engine keeps the ledger that the naive one keeps, whatever comes and wherever it stops', () => {
+test('the ledger of the engine equals the naive one for any commands and any stop', () => {
   withSeed((random) => {
     const met: Met = { rules: new Map(), crashes: 0, forgotten: 0, replaced: 0, due: 0 };
     for (let done = 0; done < COMMANDS; done += DAY) {

@@ -1,4 +1,7 @@
-/** Short forms of what tests of the ledger say: orders in the notation of script.ts, all else by calls. */
+/**
+ * Short forms for tests of the ledger: orders in the notation of script.ts, everything else by
+ * calls.
+ */
 import assert from 'node:assert/strict';
 import { findPosition } from '../../engine/ledger/positions.ts';
 import {
@@ -19,7 +22,6 @@ import { ScriptReader } from './script.ts';
 
 export const UNIT = 1_000_000;
 
-/** An exchange with a ledger, a script at a time. */
 export class LedgerScript {
   readonly duel: LedgerDuel;
   readonly #reader = new ScriptReader();
@@ -34,7 +36,7 @@ export class LedgerScript {
     return this.duel.driver.t;
   }
 
-  /** Commands that have to be accepted. */
+  /** Runs commands, which must be accepted. */
   do(...lines: readonly string[]): this {
     for (const line of lines) assert.equal(this.reason(line), RejectReason.accepted, line);
     return this;
@@ -44,7 +46,6 @@ export class LedgerScript {
     return this.duel.step(this.#reader.read(line));
   }
 
-  /** A request with an id of its own. */
   line(kind: FundsLine['kind'], wallet: number, amount: number, more = {}): FundsLine {
     this.#key += 1;
     const id = { isOperator: true, ms: 1_000, key: this.#key };
@@ -73,7 +74,7 @@ export class LedgerScript {
     return this.duel.step({ kind: 'withdrawProposal', id, market });
   }
 
-  /** Steps until every resolution is done; returns how many. */
+  /** Runs steps until every resolution is done; returns their number. */
   finish(limit = RESOLVE_STEP_MAX): number {
     let steps = 0;
     for (; nextResolving(this.t) !== 0; steps++) {
@@ -82,7 +83,6 @@ export class LedgerScript {
     return steps;
   }
 
-  /** Total and reserved. */
   cash(wallet: number): [number, number] {
     const account = findAccount(this.t, addressWords(wallet), 0);
     return [cashTotal(this.t, account), cashReserved(this.t, account)];

@@ -1,7 +1,8 @@
 /**
- * Random commands of an exchange with a ledger: the busy stream of orders, and between them deposits, withdrawals,
- * splits, merges, declarations, payments of fees, resolutions and their steps, repeated ids and bad input. Now and
- * then more than a year passes, so that ids that are texts are forgotten.
+ * Random commands of an exchange with a ledger: the busy stream of orders, and between them
+ * deposits, withdrawals, splits, merges, declarations, payments of fees, resolutions and their
+ * steps, repeated ids and bad input. Now and then more than a year passes, so that ids that are
+ * texts are dropped.
  */
 import type { Random } from '../common/random.ts';
 import type { LedgerCommand } from './ledger-duel.ts';
@@ -22,7 +23,6 @@ export class LedgerStream {
   readonly #orders: Stream;
   readonly #recent: KeptLine[] = [];
   readonly #resolving: number[] = [];
-  /** The market of the newest proposal. */
   #proposed = 1;
   #time = 1_000_000;
   #key = 0;
@@ -57,7 +57,7 @@ export class LedgerStream {
     return this.#keep(this.#funds());
   }
 
-  /** Shortly before its end the stream lets every resolution come to an end. */
+  /** Commands shortly before the end of the stream, which end every resolution. */
   last(): LedgerCommand[] {
     return this.#resolving.flatMap((market) => [
       { kind: 'step' as const, market, limit: 1_000_000 },
@@ -143,7 +143,7 @@ export class LedgerStream {
     return line;
   }
 
-  /** Some commands pass in a second, a day passes now and then. */
+  /** Time until the next command: seconds mostly, now and then a day. */
   #review(): number {
     const random = this.#random;
     const year = 365 * 86_400_000;
@@ -167,7 +167,7 @@ export class LedgerStream {
     return Array.from({ length: outcomes }, () => random.below(3_000));
   }
 
-  /** The same again, or with something of it changed. */
+  /** An earlier command, unchanged or with one member changed. */
   #again(): LedgerCommand {
     const random = this.#random;
     const line = random.pick(this.#recent);

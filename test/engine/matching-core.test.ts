@@ -1,4 +1,4 @@
-/** The matching core alone: against a naive one, at its limits, and as its README says. */
+/** The matching core alone: against a naive one, at its limits, and by the rules of its README. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,11 +21,10 @@ import { NaiveLevels, type NaiveOrder } from './naive-levels.ts';
 const LEVELS = [2, 33, 100, 1_025];
 const ORDERS = 60;
 
-/** A core and the naive one, kept side by side. */
 class Pair {
   readonly core: Matching;
   readonly naive = new NaiveLevels();
-  /** Levels of each book; book 0 is none. */
+  /** Levels of each book; book 0 does not exist. */
   readonly levels = [0, ...LEVELS];
   private readonly slots = new Map<number, number>();
   private word = 0;
@@ -39,7 +38,7 @@ class Pair {
     });
   }
 
-  /** A taker whose rest stays, if it is a maker too. */
+  /** Takes; the rest of a maker is placed. */
   take(book: number, side: Side, level: number, quantity: number, isMaker: boolean): void {
     const { core, naive } = this;
     const wanted = quantity + 3;
@@ -70,7 +69,7 @@ class Pair {
     order.remaining = quantity;
   }
 
-  /** To twice as many levels, or back to half if nothing lies between. */
+  /** Doubles the levels, or halves them if no order is in between. */
   rescale(book: number): void {
     const { core, levels, naive } = this;
     const isWide = levels[book]! !== LEVELS[book - 1];
@@ -84,7 +83,6 @@ class Pair {
     for (const order of own) order.level = (order.level * multiply) / divide;
   }
 
-  /** Compares everything that can be read. */
   compare(): void {
     const { core, levels, naive } = this;
     for (let book = 1; book < levels.length; book++) {
@@ -134,7 +132,7 @@ function step(random: Random, pair: Pair): void {
   }
 }
 
-test('the core agrees with a naive one on everything that can be asked, in books of all sizes', () => {
+test('the core agrees with a naive one on every query, in books of all sizes', () => {
   withSeed((random) => {
     for (let run = 0; run < rounds(4); run++) {
       const pair = new Pair();
@@ -147,7 +145,7 @@ test('the core agrees with a naive one on everything that can be asked, in books
   });
 });
 
-test('rows of orders and ladders are used again, and room is asked for, not found out', () => {
+test('rows of orders and ladders are reused, and a caller checks for room', () => {
   const core = new Matching(allocateMatching({ books: 2, orders: 2, levels: ladderRows(10) }));
   core.open(1, 10);
   core.open(2, 10);
@@ -183,7 +181,7 @@ test('a ladder that a rescale gives back serves the next book of that size', () 
   auditMatching(core);
 });
 
-test('what crosses, has no quantity or no level is a mistake of the caller', () => {
+test('an order that crosses, or has no quantity or level, fails an assertion', () => {
   const core = new Matching(allocateMatching({ books: 1, orders: 9, levels: ladderRows(10) }));
   core.open(1, 10);
   core.rest(1, Side.ask, 5, 5, 0);
@@ -197,7 +195,7 @@ test('what crosses, has no quantity or no level is a mistake of the caller', () 
   auditMatching(core);
 });
 
-test('the example of engine/book/README.md prints what it says', (t) => {
+test('the example of engine/book/README.md prints its documented output', (t) => {
   const readme = readFileSync(join(ROOT, 'engine/book/README.md'), 'utf8');
   const code = /```ts\n([\s\S]*?)```/.exec(readme)![1]!;
   const lines = code.split('\n').filter((line) => line !== '' && !line.startsWith('import'));

@@ -1,7 +1,6 @@
 /**
- * The obvious market, to hold the engine against: written from docs/protocol.md, not
- * from the engine. One list of open orders in arrival order; whoever takes looks at all of them.
- * Kept for ever, and never made faster.
+ * The naive market, written from docs/protocol.md, not from the engine: one list of open orders in
+ * arrival order, which every taker searches. It is never made faster.
  */
 import type {
   BookView,
@@ -17,7 +16,7 @@ import type {
 const PIPS = 10_000;
 const ONE_SHARE = 1_000_000n;
 
-/** docs/protocol.md#order-states; an order that expired says so to whoever asks for the reason. */
+/** docs/protocol.md#order-states; an expired order has its reason in `reason` alone. */
 const STATUS_OF: Readonly<Record<EndWord, string>> = {
   filled: 'matched',
   fakRemainder: 'matched',
@@ -32,12 +31,11 @@ const STATUS_OF: Readonly<Record<EndWord, string>> = {
 
 export interface NaiveOrder {
   readonly line: OrderLine;
-  /** Pips of its own token: the limit. */
+  /** Limit in pips of its own token. */
   readonly price: number;
-  /** Orders that were accepted before it. */
   readonly arrival: number;
   remaining: bigint;
-  /** Collateral paid so far by a BUY. */
+  /** Collateral that a BUY has paid so far. */
   paid: bigint;
 }
 
@@ -45,7 +43,7 @@ export interface Plan {
   /** In the order of matching; size 0 = the maker is cancelled instead. */
   readonly steps: readonly { readonly maker: NaiveOrder; readonly size: bigint }[];
   readonly filled: bigint;
-  /** The own order that ended the walk. */
+  /** Order of the same account that ended the walk. */
   readonly stoppedBy: NaiveOrder | undefined;
 }
 
@@ -88,19 +86,18 @@ export function ticksOf(order: OrderLine, grid: number): number {
 export class NaiveMarket {
   terms: Terms;
   isResolved = false;
-  /** While a payout is proposed: the terms that it has without. */
+  /** Terms without the halt of a proposed payout. */
   held: Terms | undefined;
   /** Unix milliseconds; 0 = it does not end. */
   end = 0;
   hasReachedEnd = false;
   readonly firstToken: number;
   readonly outcomes: number;
-  /** In order of arrival. */
   open: NaiveOrder[] = [];
-  /** Collateral that settlement is short of (below 0): docs/protocol.md#settlement. */
+  /** Shortfall of collateral in settlement (below 0): docs/protocol.md#settlement. */
   rounding = 0n;
   readonly last = new Map<number, { price: number; side: SideName }>();
-  /** Per token: the two books of a pair always change together. */
+  /** Batch time of the last change by token: the two books of a pair always change together. */
   readonly changedAt = new Map<number, number>();
 
   constructor(terms: Terms, firstToken: number, outcomes: number, time: number) {
@@ -110,7 +107,7 @@ export class NaiveMarket {
     this.touchAll(time);
   }
 
-  /** A market that has resolved keeps its state; another one ends at its end. */
+  /** Returns true at the end of a market; a resolved market keeps its state. */
   isDue(time: number): boolean {
     return !this.hasReachedEnd && !this.isResolved && this.end !== 0 && this.end <= time;
   }
@@ -124,7 +121,10 @@ export class NaiveMarket {
     else this.changedAt.set(token, time);
   }
 
-  /** How an order appears in the book of `token` (docs/protocol.md#match-kinds), if it does. */
+  /**
+   * Side and price of an order in the book of `token` (docs/protocol.md#match-kinds), if it is
+   * visible there.
+   */
   view(order: NaiveOrder, token: number): { side: SideName; price: number } | undefined {
     const { line, price } = order;
     if (line.token === token) return { side: line.side, price };
@@ -132,7 +132,7 @@ export class NaiveMarket {
     return { side: other(line.side), price: PIPS - price };
   }
 
-  /** What the taker would do, without doing it. */
+  /** Plans the fills of a taker without changing anything. */
   plan(taker: NaiveOrder, policy: Policy): Plan {
     const { side, token, maker: account } = taker.line;
     const reachable: { maker: NaiveOrder; price: number }[] = [];
@@ -160,7 +160,6 @@ export class NaiveMarket {
     return { steps, filled, stoppedBy: undefined };
   }
 
-  /** Total that rests in the book of `token` at a price of a side. */
   levelTotal(token: number, side: SideName, price: number): bigint {
     let total = 0n;
     for (const order of this.open) {
@@ -223,14 +222,13 @@ export class NaiveMarket {
     if (maker.remaining === 0n) this.close(maker, 'filled', out);
   }
 
-  /** Never more than the makerAmount of a BUY over its whole life. */
+  /** Pays, never beyond the makerAmount of a BUY over its whole life. */
   #pay(order: NaiveOrder, leg: bigint): bigint {
     const paid = min(leg, order.line.collateral - order.paid);
     order.paid += paid;
     return paid;
   }
 
-  /** Ends an order, open or just taken. */
   close(order: NaiveOrder, reason: EndWord, out: Settlement): void {
     const at = this.open.indexOf(order);
     if (at !== -1) this.open.splice(at, 1);

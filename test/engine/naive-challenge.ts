@@ -1,4 +1,4 @@
-/** The challenge's rules word by word on the naive core: the lines of its reports, sorted. */
+/** The challenge's rules on the naive core; returns the lines of its reports, sorted. */
 import type { DecodedMessage } from '../../bench/challenge/stream.ts';
 import { NaiveLevels } from './naive-levels.ts';
 

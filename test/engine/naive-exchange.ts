@@ -1,7 +1,7 @@
 /**
- * The obvious exchange around the obvious market: the rules in their order,
- * wallets and their signers, cancels, expiry, changes of a market. Written from the documents.
- * Rules: docs/protocol.md#order-of-checks
+ * The naive exchange around the naive market: rules in their order, wallets and their signers,
+ * cancels, expiry, changes of a market. Written from the documents. Rules:
+ * docs/protocol.md#order-of-checks
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import {
@@ -27,7 +27,7 @@ const AMOUNT_MAX = 2n ** 53n - 1n;
 const FEE_BPS_MAX = 1_000;
 const PIPS = 10_000;
 
-/** What a ledger says to an exchange: whether the wallet of an order can pay for it. */
+/** A ledger as an exchange sees it: it decides whether the wallet of an order can pay. */
 export interface Purse {
   covers(order: OrderLine): boolean;
 }
@@ -35,17 +35,15 @@ export interface Purse {
 export class NaiveExchange {
   readonly markets: NaiveMarket[] = [];
   fills = 0;
-  /** 0 = no bound. */
+  /** Bound of open orders; 0 = none. */
   openOrdersPerAccount = 0;
-  /** Beside the signer's own address; 0 = no bound. */
+  /** Bound of wallets beside the signer's own address; 0 = none. */
   walletsPerSigner = 0;
-  /** Of an exchange with a ledger. */
   purse: Purse | undefined;
   #time = 0;
   #policy: Policy = 'allow';
   readonly #conditions = new Set<number>();
   readonly #accepted = new Set<number>();
-  /** Wallet to the signer that it is bound to. */
   readonly #bindings = new Map<number, number>();
 
   run(command: Command): Outcome {
@@ -63,12 +61,15 @@ export class NaiveExchange {
     return last === undefined ? 0 : last.firstToken + last.outcomes - 1;
   }
 
-  /** The signer of a wallet, as far as it is known. */
+  /** Signer of a wallet, `undefined` when unknown. */
   boundTo(wallet: number): number | undefined {
     return this.#bindings.get(wallet);
   }
 
-  /** Replaces the signer of a wallet; returns the orders that the one before had open for it, which end. */
+  /**
+   * Replaces the signer of a wallet; returns the open orders of the earlier signer for it, which
+   * end.
+   */
   changeSigner(wallet: number, signer: number): number[] {
     const before = this.#bindings.get(wallet);
     this.#bindings.set(wallet, signer);
@@ -80,7 +81,7 @@ export class NaiveExchange {
     return out.ended.map(({ id }) => id);
   }
 
-  /** Its market has resolved: no change of it makes it trade again. */
+  /** Marks a market as resolved: no change makes it trade again. */
   resolve(number: number): void {
     const market = this.markets[number - 1]!;
     market.isResolved = true;
@@ -89,7 +90,7 @@ export class NaiveExchange {
     market.touchAll(this.#time);
   }
 
-  /** A payout is proposed: the market is halted, whatever changes of it say. */
+  /** Halts a market with a proposed payout, whatever its changes say. */
   hold(number: number): void {
     const market = this.markets[number - 1]!;
     market.held = market.terms;
@@ -104,7 +105,6 @@ export class NaiveExchange {
     market.touchAll(this.#time);
   }
 
-  /** Ends these orders, because their market has resolved; returns how many were open. */
   endResolved(ids: ReadonlySet<number>, out: Settlement): number {
     return this.#closeWhere(({ line }) => ids.has(line.id), 'resolved', out);
   }
@@ -164,7 +164,7 @@ export class NaiveExchange {
     }
   }
 
-  /** Ends the open orders that are meant; returns how many. */
+  /** Ends the open orders that `isMeant` selects; returns how many. */
   #closeWhere(
     isMeant: (order: NaiveOrder, market: NaiveMarket) => boolean,
     reason: EndWord,
@@ -181,7 +181,7 @@ export class NaiveExchange {
     return count;
   }
 
-  /** Of the owner's newest open orders, so many as it looks at, those that are meant. */
+  /** Ends matching orders among the newest open ones of the owner, up to the command's limit. */
   #cancelOwned(command: Extract<Command, { kind: 'cancel-all' }>, out: Settlement): void {
     const { limit, market, signer, token } = command;
     const looked = this.markets
@@ -287,7 +287,7 @@ export class NaiveExchange {
     return isKnown || wallets.length < this.walletsPerSigner;
   }
 
-  /** Rules 1 to 3: what the request shows by itself. */
+  /** Rules 1 to 3, which need the request alone. */
   #requestRefusal(line: OrderLine): RejectReasonCode {
     if (line.faults.includes('foreign-key')) return RejectReason.ownerMismatch;
     const isImmediate = line.type === 'FOK' || line.type === 'FAK';

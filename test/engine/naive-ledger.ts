@@ -1,6 +1,6 @@
 /**
- * The obvious ledger, to hold the engine against: written from docs/ledger.md. Totals in maps; what is reserved is
- * counted anew from the open orders each time. Kept for ever, and never made faster.
+ * The naive ledger, written from docs/ledger.md: totals in maps, and reserved amounts counted anew
+ * from the open orders each time. It is never made faster.
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import type { NaiveOrder } from './naive-book.ts';
@@ -10,7 +10,7 @@ import type { FillLine, OrderLine } from './naive-types.ts';
 export interface RequestLine {
   readonly isOperator: boolean;
   readonly ms: number;
-  /** A text of an operator, which has no milliseconds. */
+  /** True for a text of an operator, which has no milliseconds. */
   readonly isText?: true;
   readonly key: number;
 }
@@ -33,7 +33,7 @@ export interface ResolveLine {
   readonly isVoid: boolean;
   /** 0 = none. */
   readonly group: number;
-  /** Milliseconds for which it is a proposal; absent = it is none. */
+  /** Milliseconds of review of a proposal; absent for other resolutions. */
   readonly review?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ const REVIEW_MAX = 365 * 86_400_000;
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 
-/** What a BUY that rests can still cost, rounded up, and never more than it may still pay. */
+/** Remaining cost of a resting BUY, rounded up, and never more than it may still pay. */
 function costOf({ line, paid, price, remaining }: NaiveOrder): bigint {
   const cost = (remaining * BigInt(price) + PIPS - 1n) / PIPS;
   return min(cost, line.collateral - paid);
@@ -65,23 +65,21 @@ function costOf({ line, paid, price, remaining }: NaiveOrder): bigint {
 
 export class NaiveLedger {
   readonly cash = new Map<number, bigint>();
-  /** By wallet and token, then of the venue by token. */
+  /** Shares by wallet and token, then those of the venue by token. */
   readonly shares = new Map<string, bigint>();
   readonly venue = new Map<number, bigint>();
   readonly collateral = new Map<number, bigint>();
   readonly resolutions = new Map<number, ResolveLine>();
   readonly done = new Set<number>();
   readonly proposals = new Map<number, Proposal>();
-  /** Resolutions that began at a deadline. */
   begunAtDeadline = 0;
   deposited = 0n;
   fees = 0n;
   rounding = 0n;
   readonly #exchange: NaiveExchange;
   readonly #wallets = new Set<number>();
-  /** Accepted requests by their ids. */
   readonly #requests = new Map<string, { readonly body: string; readonly time: number }>();
-  /** Texts that may be kept at a time. */
+  /** Bound of texts that are kept at a time. */
   readonly #textsMax: number;
 
   constructor(exchange: NaiveExchange, textsMax: number) {
@@ -132,7 +130,6 @@ export class NaiveLedger {
       : this.#freeShares(maker, token) >= shares;
   }
 
-  /** The wallets of an accepted order are known from then on. */
   accepted({ maker, signer }: OrderLine): void {
     this.#wallets.add(maker).add(signer);
   }
@@ -179,7 +176,7 @@ export class NaiveLedger {
     return Array.from({ length: outcomes }, (_, i) => firstToken + i);
   }
 
-  /** @param ended gets the ids of orders that end with it */
+  /** @param ended receives the ids of orders that end with it */
   funds(line: FundsLine, now: number, ended: Set<number>): RejectReasonCode {
     const { amount, id, kind, market, signer, wallet: named } = line;
     const wallet = kind === 'drawFees' ? 0 : named;
@@ -314,7 +311,7 @@ export class NaiveLedger {
     return RejectReason.accepted;
   }
 
-  /** A batch of this time begins what is due. */
+  /** Begins resolutions that are due in a batch of this time. */
   beginDue(now: number): void {
     for (const [market, { deadline, line }] of this.proposals) {
       if (deadline > now) continue;
@@ -324,7 +321,7 @@ export class NaiveLedger {
     }
   }
 
-  /** Pays all that a wallet has in a market. */
+  /** Pays a wallet for all its shares of a market. */
   redeem(wallet: number, market: number): void {
     const { weights } = this.resolutions.get(market)!;
     this.#tokens(market).forEach((token, outcome) => {
@@ -336,7 +333,6 @@ export class NaiveLedger {
     });
   }
 
-  /** Wallets with shares of a market. */
   holders(market: number): Set<number> {
     const tokens = this.#tokens(market);
     const held = [...this.shares].filter(([, shares]) => shares > 0n);
@@ -344,7 +340,7 @@ export class NaiveLedger {
     return new Set(pairs.filter(([, token]) => tokens.includes(token!)).map(([wallet]) => wallet!));
   }
 
-  /** Once nobody has shares of it: the rest is the venue's. */
+  /** Ends the resolution of a market without holders: the rest goes to the venue. */
   finish(market: number): void {
     const { weights } = this.resolutions.get(market)!;
     let rest = this.collateral.get(market) ?? 0n;

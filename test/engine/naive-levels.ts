@@ -1,6 +1,6 @@
 /**
- * The obvious matching core, written from the rules of engine/book/README.md: a list of orders in
- * the order in which they came, searched from end to end for every answer.
+ * The naive matching core, written from the rules of engine/book/README.md: a list of orders in
+ * arrival order, searched from end to end for every answer.
  */
 export interface NaiveOrder {
   readonly book: number;
@@ -8,7 +8,6 @@ export interface NaiveOrder {
   readonly side: number;
   level: number;
   remaining: number;
-  /** What the caller knows it by. */
   readonly word: number;
 }
 
@@ -20,7 +19,7 @@ export interface NaiveFill {
 export class NaiveLevels {
   orders: NaiveOrder[] = [];
 
-  /** Orders of a side that a taker on the other one meets, first to last. */
+  /** Orders that a taker of the opposite side matches, first to last. */
   facing(book: number, takerSide: number, limit: number): NaiveOrder[] {
     const found = this.orders.filter(
       (order) =>
@@ -52,7 +51,6 @@ export class NaiveLevels {
     return Math.min(all, wanted);
   }
 
-  /** Levels of a side, best first, each with its queue. */
   depth(book: number, side: number): [level: number, queue: NaiveOrder[]][] {
     const levels = new Map<number, NaiveOrder[]>();
     for (const order of this.orders) {

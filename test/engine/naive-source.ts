@@ -1,6 +1,7 @@
 /**
- * The obvious source of a paper venue, to hold the engine against: written from docs/guides/paper-and-backtests.md. A level is an open
- * BUY of the source's wallet without an id, in the list of all orders of its market.
+ * The naive source of a paper venue, written from docs/guides/paper-and-backtests.md. A source
+ * level is an open BUY of the source's wallet without an id, in the list of all orders of its
+ * market.
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import type { NaiveMarket, NaiveOrder, Settlement } from './naive-book.ts';
@@ -9,7 +10,7 @@ import { type LevelLine, SOURCE, type SourceLine } from './naive-types.ts';
 
 const AMOUNT_MAX = 2n ** 53n - 1n;
 const PIPS = 10_000;
-/** Orders that are told apart by an id count from 1. */
+/** Id of orders without one; other ids count from 1. */
 export const NO_ID = 0;
 
 export function runSource(
@@ -34,7 +35,7 @@ export function runSource(
   return RejectReason.accepted;
 }
 
-/** A purchase of the source: a sale of a token is a purchase of the other one. */
+/** Source order as a BUY: a sale of a token is a BUY of the complement. */
 function purchase(market: NaiveMarket, line: LevelLine): NaiveOrder {
   const sells = line.side === 'SELL';
   const token = sells ? 2 * market.firstToken + 1 - line.token : line.token;
@@ -106,7 +107,7 @@ function setLevel(
   return RejectReason.accepted;
 }
 
-/** Another size at the same place in the queue. */
+/** Changes the size and keeps the queue position. */
 function replace(
   exchange: NaiveExchange,
   market: NaiveMarket,

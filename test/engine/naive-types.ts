@@ -1,7 +1,7 @@
 /**
- * What goes into an exchange and what comes out, as plain objects: the language that the naive
- * reference, the engine's driver and the trading scripts of the tests share. Amounts are
- * micro-units in bigints, prices are pips (ten-thousandths), everybody and everything is a number.
+ * Commands and outcomes of an exchange as plain objects, shared by the naive exchange, the engine's
+ * driver and the scripts of the tests. Amounts are micro-units in bigints, prices are pips
+ * (ten-thousandths), and accounts, orders and tokens are numbers.
  */
 import type { RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 
@@ -10,7 +10,7 @@ export type TypeName = 'GTC' | 'GTD' | 'FOK' | 'FAK';
 export type Policy = 'allow' | 'cancel-taker' | 'cancel-maker' | 'cancel-both';
 export const POLICIES: readonly Policy[] = ['allow', 'cancel-taker', 'cancel-maker', 'cancel-both'];
 
-/** What a request alone shows to be wrong with an order (docs/protocol.md#order-of-checks). */
+/** Faults that a request alone shows (docs/protocol.md#order-of-checks). */
 export type Fault =
   | 'foreign-key'
   | 'unknown-condition'
@@ -27,7 +27,6 @@ export const FAULTS: readonly Fault[] = [
   'known',
 ];
 
-/** More orders than any test opens. */
 export const NO_LIMIT = 2 ** 31 - 1;
 
 export interface OrderLine {
@@ -46,7 +45,7 @@ export interface OrderLine {
   readonly signer: number;
   readonly signatureType: number;
   readonly faults: readonly Fault[];
-  /** Its maker is the wallet that follows from its signer. */
+  /** True when its maker is the wallet that follows from its signer. */
   readonly derived?: true;
 }
 
@@ -57,14 +56,17 @@ export interface Terms {
   readonly tradable: boolean;
   readonly ended: boolean;
   readonly negRisk: boolean;
-  /** Of a command: unix milliseconds at which the market ends, 0 = never; undefined = the command says nothing. */
+  /**
+   * Unix milliseconds at which the market ends, 0 = never; `undefined` in a command leaves it
+   * unchanged.
+   */
   readonly end?: number;
 }
 
-/** The wallet of the source: the last word of SOURCE_ADDRESS. */
+/** Wallet of the source: the last word of SOURCE_ADDRESS. */
 export const SOURCE = 0x75726365;
 
-/** Of a level its own side, of a print that of the taker. */
+/** A source level with its own side, or a trade print with the side of the taker. */
 export interface LevelLine {
   readonly kind: 'level' | 'print';
   readonly token: number;
@@ -86,7 +88,7 @@ export type Command =
       readonly signer: number;
       readonly market: number;
       readonly token: number;
-      /** Looks at so many of the signer's newest open orders. */
+      /** Number of the signer's newest open orders to visit. */
       readonly limit: number;
     }
   | ({ readonly kind: 'market'; readonly condition: number; readonly outcomes: number } & Terms)
@@ -99,7 +101,7 @@ export type FillKind = 'fills' | 'mints' | 'merges';
 
 export interface FillLine {
   readonly kind: FillKind;
-  /** Sequence of the first fill of the same taker. */
+  /** Fill sequence of the first fill of the same taker. */
   readonly match: number;
   readonly size: bigint | number;
   readonly taker: number;
@@ -118,7 +120,6 @@ export interface FillLine {
   readonly makerCollateral: bigint | number;
 }
 
-/** Why an order ended; the engine's codes have the same names. */
 export type EndWord =
   | 'filled'
   | 'fakRemainder'
@@ -137,7 +138,7 @@ export interface EndLine {
   readonly remaining: bigint | number;
 }
 
-/** What one command did. Only an accepted order has amounts. */
+/** Outcome of one command. Only an accepted order has amounts. */
 export interface Outcome {
   readonly reason: RejectReasonCode;
   readonly making: bigint | number;
@@ -146,7 +147,7 @@ export interface Outcome {
   readonly ended: readonly EndLine[];
 }
 
-/** The book of a token as POST /books orders it: best level last on both sides. */
+/** The book of a token in the order of POST /books: best level last on both sides. */
 export interface BookView {
   readonly bids: readonly (readonly [price: number, size: bigint | number])[];
   readonly asks: readonly (readonly [price: number, size: bigint | number])[];
@@ -158,12 +159,12 @@ export interface BookView {
   readonly lastSide: SideName;
 }
 
-/** True for the commands whose cancellations have no documented order among themselves. */
+/** True for commands whose cancellations have no documented order among themselves. */
 function endsAsASet({ kind }: Command): boolean {
   return kind === 'at' || kind === 'cancel-all' || kind === 'change';
 }
 
-/** What a command ended, in an order that two exchanges can share. */
+/** Orders that a command ended, in an order that two exchanges share. */
 export function comparableEnds(command: Command, outcome: Outcome): readonly EndLine[] {
   return endsAsASet(command) ? [...outcome.ended].sort((a, b) => a.id - b.id) : outcome.ended;
 }

@@ -36,7 +36,6 @@ const DEFAULT_TERMS: Terms = {
   negRisk: false,
 };
 
-/** Decimal text to micro-units, exactly. */
 export function micro(text: string): bigint {
   const match = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(text);
   if (match === null) throw new Error(`not an amount: ${text}`);
@@ -45,7 +44,6 @@ export function micro(text: string): bigint {
   return sign === '-' ? -value : value;
 }
 
-/** Micro-units to decimal text without trailing zeros. */
 export function decimal(value: bigint | number): string {
   const n = BigInt(value);
   const digits = (n < 0n ? -n : n).toString().padStart(MICRO_DIGITS + 1, '0');
@@ -56,7 +54,7 @@ export function decimal(value: bigint | number): string {
 
 const price = (pips: number): string => decimal(pips * 100);
 
-/** Reads commands; remembers the terms of markets, so that a change may name only what changes. */
+/** Reads commands; keeps the terms of markets, so that a change may name only changed members. */
 export class ScriptReader {
   readonly #terms = new Map<number, Terms>();
 
@@ -181,7 +179,7 @@ function readCancelAll(words: Words): Command {
   return { kind: 'cancel-all', ...scope };
 }
 
-/** A change says of the end what it names itself. */
+/** Terms without the end, which a change names itself. */
 function withoutEnd({ end: _, ...terms }: Terms): Terms {
   return terms;
 }
@@ -203,7 +201,7 @@ function readTerms(words: Words, before: Terms): Terms {
   return terms;
 }
 
-/** A command in the notation, whole: reading it gives the command again. */
+/** A command in the notation, complete: reading it gives the command again. */
 export function commandText(command: Command): string {
   switch (command.kind) {
     case 'order':
@@ -257,7 +255,7 @@ const REJECT_REASON_NAMES = new Map<number, string>(
 );
 
 /**
- * What a command did, as clauses: `rests`, `fills #1 5 @ 0.61`, `kills 3`, `ends #1 tickChange`,
+ * Clauses of a command's outcome: `rests`, `fills #1 5 @ 0.61`, `kills 3`, `ends #1 tickChange`,
  * `refused tick`, `done`. Clauses of money (gives, gets, fee, legs) stand apart: a script names
  * them where they matter.
  */

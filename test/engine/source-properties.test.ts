@@ -1,7 +1,7 @@
 /**
- * The engine with a source agrees with the naive exchange on random levels, prints, fills, orders, cancels, expiry,
- * self-trade, resolutions and changes of ticks, after every batch; and what was logged gives the same tables again,
- * from the beginning and from a copy taken anywhere.
+ * The engine with a source agrees with the naive exchange after every batch of random levels,
+ * prints, fills, orders, cancels, expiry, self-trade, resolutions and changes of ticks. Replays of
+ * the log give equal tables, from the beginning and from a copy at any point.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -20,10 +20,10 @@ import { SourceStream } from './source-stream.ts';
 
 const DAY = 2_500;
 const COMMANDS = rounds(20_000);
-/** Small, so that walking all of it after each batch takes little. */
+/** Small, so that a comparison of everything after each batch is quick. */
 const SMALL: Capacities = { ...WITH_LEDGER, accounts: 64, orders: 2_048, history: 2_048 };
 
-/** Which commands came to which answer, and how many batches were compared. */
+/** Commands by their answers, and the number of compared batches. */
 type Met = Map<string, number>;
 
 function runDay(random: Random, capacities: Capacities, met: Met): void {
@@ -71,7 +71,7 @@ function bigintText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}` : value;
 }
 
-test('a source does to books and money what the naive one does, whatever comes between', () => {
+test('a source has the effects of the naive one on books and money, among any commands', () => {
   withSeed((random) => {
     const met: Met = new Map();
     for (let done = 0; done < COMMANDS; done += DAY) {

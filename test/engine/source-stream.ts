@@ -1,6 +1,7 @@
 /**
- * Random commands of an exchange with a ledger and a source: the stream of ledger-stream.ts, and between its commands
- * a source whose levels move with a price of its own, cross paper orders now and then, and sometimes one another.
+ * Random commands of an exchange with a ledger and a source: the stream of ledger-stream.ts, and
+ * between its commands a source. Its levels follow a price of its own, cross paper orders now and
+ * then, and sometimes one another.
  */
 import type { Random } from '../common/random.ts';
 import type { LedgerCommand } from './ledger-duel.ts';
@@ -12,7 +13,7 @@ const SHARE = 1_000_000;
 const RECENT_MAX = 60;
 const BAD_SIZES = [-1, 0.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY];
 
-/** Tokens of markets of two outcomes, by the first, with the grid with which they begin. */
+/** First tokens of markets with two outcomes, with their initial grids. */
 const PAIRS: readonly { readonly token: number; readonly grid: number }[] = MARKETS.flatMap(
   ([outcomes, { grid = 100 }], i) => {
     const before = MARKETS.slice(0, i).reduce((sum, [count]) => sum + count, 0);
@@ -20,7 +21,7 @@ const PAIRS: readonly { readonly token: number; readonly grid: number }[] = MARK
   },
 );
 
-/** What a source does that knows the newest orders. */
+/** Source levels, prints and fills that use the newest orders. */
 export class RandomSource {
   readonly #random: Random;
   readonly #middle = PAIRS.map(({ grid }) => Math.floor(grid / 2));
@@ -50,7 +51,6 @@ export class RandomSource {
     return line;
   }
 
-  /** The same level gone, or of another size. */
   #again(): SourceLine {
     const random = this.#random;
     const line = random.pick(this.#recent);
@@ -63,7 +63,10 @@ export class RandomSource {
     return random.between(1, 40) * (random.chance(50) ? SHARE : 333_333);
   }
 
-  /** Bids below a price that drifts, asks above it; a level that crosses is one of those that came before it moved. */
+  /**
+   * Bids below a price that drifts, asks above it. A level that crosses is older than the last move
+   * of the price.
+   */
   #level(): SourceLine {
     const random = this.#random;
     const at = random.below(PAIRS.length);

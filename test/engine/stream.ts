@@ -1,7 +1,7 @@
 /**
- * Random streams of commands that look like a busy little exchange: few accounts, so that they meet
- * themselves; prices around the middle, so that they cross; every fault and every odd size now and
- * then. Knows nothing of what the commands lead to.
+ * Random streams of commands of a small busy exchange: few accounts, so that self-trades happen;
+ * prices around the middle, so that they cross; every fault and every odd size now and then. It
+ * does not know the outcomes of its commands.
  */
 
 import type { Random } from '../common/random.ts';
@@ -18,13 +18,12 @@ import {
 
 const SHARE = 1_000_000n;
 const AMOUNT_MAX = 2n ** 53n - 1n;
-/** As many as the tables of most tests have. */
+/** Markets that the tables of most tests hold. */
 const MARKETS_MAX = 16;
 const GRIDS = [10, 100, 200, 400, 1_000, 10_000] as const;
 
 interface StreamMarket {
   terms: Terms;
-  /** Its row among the markets, from 1. */
   readonly number: number;
   /** Unix milliseconds; 0 = it does not end. */
   end: number;
@@ -37,13 +36,13 @@ interface Known {
   readonly signer: number;
 }
 
-/** How a stream is dealt, in percent; what is left over are plain orders. */
+/** Shares of command kinds, percent; the rest are plain orders. */
 export interface StreamShape {
   readonly accounts: number;
   readonly cancels: number;
   readonly sweeps: number;
   readonly changes: number;
-  /** Another end for a market. */
+  /** Changes of a market's end. */
   readonly ends: number;
   readonly policies: number;
   readonly faults: number;
@@ -61,7 +60,10 @@ export const BUSY: StreamShape = {
   huge: 0.3,
 };
 
-/** Pairs on four grids, with and without fees; three outcomes and one outcome on the other two. */
+/**
+ * Pairs on four grids, with and without fees; markets of three outcomes and of one outcome on the
+ * other two grids.
+ */
 export const MARKETS: readonly (readonly [outcomes: number, terms: Partial<Terms>])[] = [
   [2, { grid: 100 }],
   [2, { grid: 1_000, baseFeeBps: 200 }],
@@ -80,7 +82,6 @@ export class Stream {
   #id = 0;
   #registered: number;
   readonly #marketsMax: number;
-  /** The first token of the next market. */
   #tokens: number;
   #time = 1_000_000;
   #untilNextBatch = 0;
@@ -115,7 +116,6 @@ export class Stream {
     this.#tokens = token;
   }
 
-  /** So much time passes at once. */
   pass(ms: number): Command {
     this.#time += ms;
     this.#replaceEnded();
@@ -141,7 +141,6 @@ export class Stream {
     return this.#order();
   }
 
-  /** Another end, in the past now and then, or none. */
   #end(): Command {
     const random = this.#random;
     const market = random.pick(this.#markets);
@@ -154,7 +153,10 @@ export class Stream {
     return { kind: 'change', market: market.number, ...market.terms, end };
   }
 
-  /** Another market follows each one that has ended, as far as there is room; few commands go to it then. */
+  /**
+   * Adds a market after each one that has ended, as far as there is room; few commands go to it
+   * then.
+   */
   #replaceEnded(): void {
     const random = this.#random;
     for (const [i, ended] of this.#markets.entries()) {
@@ -267,7 +269,6 @@ export class Stream {
     return Math.floor(this.#time / 1_000) + random.between(1, 60);
   }
 
-  /** Ticks around the middle, sometimes anywhere. */
   #ticks(grid: number): bigint {
     const random = this.#random;
     if (random.chance(3)) return BigInt(random.pick([1, grid - 1]));
@@ -276,7 +277,7 @@ export class Stream {
     return BigInt(Math.min(Math.max(ticks, 1), grid - 1));
   }
 
-  /** On the tick to the last micro-unit, as limit orders are signed. */
+  /** On the tick to the last micro-unit, like signed limit orders. */
   #exactAmounts(grid: number): { shares: bigint; collateral: bigint } {
     const random = this.#random;
     const g = BigInt(grid);
@@ -288,8 +289,8 @@ export class Stream {
   }
 
   /**
-   * As clients round immediate orders; sometimes odd to the last digit.
-   * Rules: docs/protocol.md#client-rounding
+   * Rounded like immediate orders of clients; sometimes odd to the last digit. Rules:
+   * docs/protocol.md#client-rounding
    */
   #roundedAmounts(side: SideName, grid: number): { shares: bigint; collateral: bigint } {
     const random = this.#random;
@@ -308,7 +309,7 @@ export class Stream {
       : { shares: cents, collateral: round((cents * ticks) / g) };
   }
 
-  /** Around a share; sometimes a few micro-units, sometimes all that an amount can be. */
+  /** Around a share; sometimes a few micro-units, sometimes the largest amounts. */
   #oddShares(): bigint {
     const random = this.#random;
     if (random.chance(25)) return BigInt(random.between(1, 300));
@@ -316,7 +317,7 @@ export class Stream {
     return isHuge ? AMOUNT_MAX - BigInt(random.below(3)) : BigInt(random.between(1, 3_000_000));
   }
 
-  /** One thing wrong with an order. */
+  /** Puts one fault into an order. */
   #spoil(line: OrderLine): OrderLine {
     const random = this.#random;
     switch (random.below(12)) {

@@ -1,4 +1,3 @@
-/** Whole-number money and prices from amounts, against bigints. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { exactTicks, nearestTicks } from '../../engine/tables/prices.ts';
@@ -25,7 +24,7 @@ const asShares = (n: number): MicroShares => n as MicroShares;
 const asCollateral = (n: number): MicroCollateral => n as MicroCollateral;
 const asTicks = (n: number): Ticks => n as Ticks;
 
-/** Any size from 1 to 2^53 - 1, each number of digits as likely as the next, and the very ends. */
+/** Sizes from 1 to 2^53 - 1, each number of digits equally likely, and both ends. */
 function anyAmount(random: Random): number {
   if (random.chance(5)) return random.pick([1, 2, 999_999, 1_000_000, MAX - 1, MAX]);
   const bits = random.between(1, 53);
@@ -46,7 +45,7 @@ test('a product over a quotient is exact for every amount', () => {
   });
 });
 
-test('what shares cost is rounded down, at every price of every grid', () => {
+test('the cost of shares is rounded down, at every price of every grid', () => {
   withSeed((random) => {
     for (let i = 0; i < ROUNDS; i++) {
       const grid = random.pick(TICK_GRIDS);
@@ -58,7 +57,7 @@ test('what shares cost is rounded down, at every price of every grid', () => {
   });
 });
 
-test('a fee is the formula, rounded down once', () => {
+test('a fee follows the formula, rounded down once', () => {
   withSeed((random) => {
     for (let i = 0; i < ROUNDS; i++) {
       const grid = random.pick(TICK_GRIDS);
@@ -96,7 +95,6 @@ function lineOf(type: TypeName, side: SideName, shares: number, collateral: numb
   };
 }
 
-/** Amounts at, near, and far from a tick. */
 function amountsNear(random: Random, grid: number): { shares: number; collateral: number } {
   const shares = random.chance(30) ? random.between(1, 2_000_000) : anyAmount(random);
   if (random.chance(20)) return { shares, collateral: anyAmount(random) };
@@ -163,7 +161,7 @@ test('market orders of every tick and two decimals pass the rule of two per cent
   });
 });
 
-test('prices of nothing and of a whole unit are on no tick', () => {
+test('prices of zero and of a whole unit are on no tick', () => {
   for (const grid of TICK_GRIDS) {
     assert.equal(exactTicks(asCollateral(5), asShares(5), grid), 0);
     assert.equal(exactTicks(asCollateral(6), asShares(5), grid), 0);

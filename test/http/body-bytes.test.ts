@@ -1,4 +1,3 @@
-/** Bodies on their way: how much of them is held, of a caller and of all, and who is refused beyond it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,10 +10,10 @@ import { type Reply, send, TestNode, temporaryDirectory, until } from '../common
 import { seconds, Trader } from '../common/traders.ts';
 
 const MIB = 2 ** 20;
-/** Of one caller, before its long bodies are refused. */
+/** Long bodies of one caller that are hashed before further ones are refused. */
 const BODIES_HASHED = 16;
 const REFUSED_MS_MAX = 120_000;
-/** A stalled machine answers within this time, and a window is longer. */
+/** Time in which a stalled machine answers, shorter than a window. */
 const ANSWER_MS_MAX = 5_000;
 const BODY = 100_000;
 const BODIES_OF_CALLER = 2;
@@ -27,7 +26,7 @@ const HALF = Buffer.alloc(BODY / 2, 'x');
 
 const begin = (client: Client): Client => client.send(post(BODY), HALF);
 
-test('bodies of all callers are bounded in sum, and room comes back when one ends or is cut', async (t) => {
+test('bodies of all callers have a bound in sum, and room returns when one ends or is cut', async (t) => {
   const { client, server } = await serve(t, [ROUTE], { bodyBytesMax });
   const held = (bodies: number) =>
     until(() => Promise.resolve(server.facts().bodyBytes === bodies * BODY));
@@ -64,7 +63,7 @@ test('one caller has its own bound, and another is served meanwhile', async (t) 
   assert.equal((await other.answer()).status, 200);
 });
 
-test('who sent long bodies under wrong credentials is refused before the next one is sent', async (t) => {
+test('a caller of long bodies with wrong credentials is refused before the next one is sent', async (t) => {
   const node = await TestNode.start(temporaryDirectory(), { RATE_LIMITS: 'on' });
   t.after(() => node.stop());
   const headers = () => ({
@@ -81,7 +80,7 @@ test('who sent long bodies under wrong credentials is refused before the next on
   await refusesHead(node, headers, waste);
 });
 
-test('who goes on with long batches beyond the orders of its key is refused likewise', async (t) => {
+test('a caller of long batches beyond the orders of its key is refused before the next one is sent', async (t) => {
   const node = await TestNode.start(temporaryDirectory(), {
     RATE_LIMITS: 'on',
     ORDERS_PER_10S: '1',
@@ -103,7 +102,7 @@ test('who goes on with long batches beyond the orders of its key is refused like
 });
 
 /**
- * A long body is answered 429 before any of it was sent.
+ * Checks that a long body is answered 429 before any of it was sent.
  * @param waste sends one more in vain: on a slow machine the window of ten seconds may have ended
  */
 async function refusesHead(
@@ -131,7 +130,7 @@ async function refusesHead(
   }, REFUSED_MS_MAX);
 }
 
-test('of many bodies that come at once, a bounded number of bytes is received in a turn', async (t) => {
+test('a bounded number of bytes of simultaneous bodies is received in an event-loop iteration', async (t) => {
   const LONG = 900_000;
   const BODIES = 40;
   const { client, server } = await serve(t, [{ ...ROUTE, bodyBytesMax: LONG }]);
@@ -173,7 +172,7 @@ test('a body in many small chunks ends although it is paused between them', asyn
   }
 });
 
-test('a long body is refused before it is sent where its caller may send none', async (t) => {
+test('a long body is refused before it is sent when its caller may send none', async (t) => {
   const longRefused = (): [string, string][] => [['Retry-After', '7']];
   const { client } = await serve(t, [{ ...ROUTE, longRefused }]);
   const refused = client().send(post(BODY));

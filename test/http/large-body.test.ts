@@ -1,4 +1,3 @@
-/** What a caller is told whose body is too large, and for how long it is listened to after that. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { RequestContext } from '../../server/http/http.ts';
@@ -8,7 +7,6 @@ const MB = 1024 * 1024;
 const LIMIT = 1000;
 const REFUSED = '{"error":"payload too large","code":"PAYLOAD_TOO_LARGE"}';
 
-/** A server whose only route must never run. */
 function refusing(t: Parameters<typeof serve>[0], discardMsMax: number) {
   const run = (context: RequestContext) => assert.fail(`ran with ${context.body.length} bytes`);
   const routes = [
@@ -40,7 +38,7 @@ test('fetch that posts five megabytes sees the 413, declared or in chunks', asyn
   assert.equal(chunked.headers.get('access-control-allow-origin'), '*');
 });
 
-test('the 413 comes at once, and is whole when the body has been sent', async (t) => {
+test('the 413 arrives at once, and is whole when the body has been sent', async (t) => {
   const { client } = await refusing(t, 60_000);
   const sender = client().send(post(3 * MB));
   const { body, headers, status } = await sender.answer();
@@ -69,7 +67,7 @@ test('a sender that does not end is cut off after a while', async (t) => {
   }
 });
 
-test('a sender of more than is ever dropped is cut off', async (t) => {
+test('a sender of more bytes than are discarded is cut off', async (t) => {
   const { client } = await refusing(t, 60_000);
   const sender = client().send(post(2 ** 50));
   const piece = Buffer.alloc(MB);
@@ -81,7 +79,7 @@ test('a sender of more than is ever dropped is cut off', async (t) => {
   assert(sent >= 64 && sent < 200, `${sent} MiB`);
 });
 
-test('a caller that leaves after the 413 is forgotten', async (t) => {
+test('a caller that disconnects after the 413 leaves nothing behind', async (t) => {
   const { client, server, log } = await refusing(t, 60_000);
   const sender = client().send(post(2 ** 50));
   assert.equal((await sender.answer()).status, 413);

@@ -1,4 +1,7 @@
-/** The blocks of docs/guides/operations.md for nginx and Caddy, taken from it as they stand, in front of a real node. */
+/**
+ * The blocks of docs/guides/operations.md for nginx and Caddy as they stand, in front of a real
+ * node.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +26,6 @@ import { Trader } from '../common/traders.ts';
 const page = readFileSync(join(ROOT, 'docs/guides/operations.md'), 'utf8');
 const isHere = (command: string): boolean => spawnSync(command, ['version']).error === undefined;
 
-/** The indented block behind a line of it that begins so. */
 function blockAfter(line: string): string {
   const [, block] = /^ *```\w*\n([\s\S]*?)^ *```$/m.exec(page.slice(page.indexOf(line))) ?? [];
   assert(block !== undefined, `there is a block behind "${line}"`);
@@ -98,7 +100,9 @@ async function start(
 
 for (const proxy of [nginx, caddy]) {
   const skip = !isHere(proxy.command) && `there is no ${proxy.command} here`;
-  test(`behind ${proxy.command}, set up as it is told, everything works`, { skip }, async () => {
+  test(`everything works behind ${proxy.command} with its documented configuration`, {
+    skip,
+  }, async () => {
     const place = await start(proxy);
     const trader = await Trader.join(place, proxy.command);
     await trader.place(place, { market, side: 'BUY', ticks: 40, shares: 5 });

@@ -1,4 +1,3 @@
-/** POST /books for books that take long: the same answer, with pauses in which others are served. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BOOK_I, Book, TOKEN_I, Token } from '../../engine/tables/layout.ts';
@@ -25,7 +24,7 @@ function tokenText(market: number, outcome: number): string {
   return BigInt(wordsHex(idWords(1_000 + market * 100 + outcome))).toString();
 }
 
-/** All tokens, second outcomes last, so that pairs lie apart. */
+/** All tokens, second outcomes last, so that pairs are apart. */
 const ids = [0, 1].flatMap((outcome) => firsts.map((_, i) => tokenText(i + 1, outcome)));
 
 function request(sides: readonly BookSide[] = []): TokenRequest {
@@ -38,14 +37,14 @@ function versionOf(first: TokenRow): number {
   return (fixture.t.tokenI[(first << TOKEN_I) + Token.book]! << BOOK_I) + Book.version;
 }
 
-/** As if all books had changed: the cached ones are old. */
+/** Makes all cached books stale. */
 function change(): void {
   for (const first of firsts) Atomics.add(fixture.t.bookI, versionOf(first), 2);
 }
 
 const settledAtOnce = (callback: () => void): void => void setImmediate(callback);
 
-test('deep books that are not cached take long, and are rendered with pauses', async () => {
+test('deep books without a cache entry are rendered with pauses', async () => {
   const renderer = new BookRenderer(fixture.t, fixture.texts);
   assert.equal(renderBooks(renderer, request()), LONG);
   change();

@@ -1,4 +1,7 @@
-/** A thread that trades on shared tables while a test reads them, until it has read enough. Sends one message when done. */
+/**
+ * A thread that trades on shared tables until the test has read enough of them. Sends one message
+ * when done.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
 import { Random } from '../common/random.ts';
@@ -9,7 +12,7 @@ const { memory, tokens, orders, seed, enough } = workerData as {
   readonly tokens: readonly number[];
   readonly orders: number;
   readonly seed: number;
-  /** Not 0: the test has. */
+  /** Not 0: the test has read enough. */
   readonly enough: Int32Array;
 };
 const fixture = new Fixture(memory);

@@ -1,4 +1,3 @@
-/** POST /books and POST /last-trades-prices from real engine tables. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -45,7 +44,7 @@ interface BookJson {
   readonly last_trade_price: string;
 }
 
-/** So long a thread that has no processor may take to read a book that changes. */
+/** Time in which a thread without a processor reads a changing book. */
 const READ_MS_MAX = 60_000;
 
 const VECTOR =
@@ -54,7 +53,7 @@ const VECTOR =
   '"asks":[{"price":"0.6","size":"100"},{"price":"0.7","size":"100"}],' +
   '"min_order_size":"100","tick_size":"0.01","neg_risk":false,"last_trade_price":"0.5"}';
 
-/** The recipe as a client would follow it: the received object, its hash emptied. */
+/** Hash by the client's recipe: the received object with an empty hash. */
 function hashByClient(book: BookJson): string {
   return createHash('sha1')
     .update(JSON.stringify({ ...book, hash: '' }))
@@ -85,7 +84,6 @@ function request(
   return wanted;
 }
 
-/** The texts of the two answers. */
 function booksText(
   renderer: BookRenderer,
   fixture: Fixture,
@@ -208,7 +206,7 @@ test('an item with a side gets only that side, and a hash of what it gets', () =
   for (const book of [buy!, sell!, both!]) assert.equal(book.hash, hashByClient(book));
 });
 
-test('an unchanged book is the same bytes, a changed one is not', () => {
+test('an unchanged book has the same bytes, a changed one has not', () => {
   const fixture = new Fixture();
   const token = fixture.market(2, 100);
   const renderer = open(fixture);
@@ -219,7 +217,7 @@ test('an unchanged book is the same bytes, a changed one is not', () => {
   assert.deepEqual([after.tick_size, after.min_order_size], ['0.001', '7.5']);
 });
 
-test('while a writer changes a book, its last complete version is answered, or none', () => {
+test('the last complete version of a book is answered, or none, while a writer changes it', () => {
   const fixture = new Fixture();
   const token = fixture.market(2, 100);
   fixture.order({ wallet: 1, token, ticks: 50, shares: 5_000_000, sell: true });
@@ -280,7 +278,7 @@ test('books show exactly the open orders of their token and of its complement', 
   });
 });
 
-test('while another thread trades no book is torn, and prices and last trade are of its version', async () => {
+test('no book is torn while another thread trades, and prices and last trade are of its version', async () => {
   const seed = freshSeed();
   const memory = allocateEngine(SMALL);
   const fixture = new Fixture(memory);
@@ -342,12 +340,12 @@ test('while another thread trades no book is torn, and prices and last trade are
   assert.deepEqual(bookOf(renderer, token).bids, levelsOf(fixture.t, token, false));
 });
 
-/** What the other token of the pair shows on its other side. Grid of 10 ticks. */
+/** Levels of the complement's other side. Grid of 10 ticks. */
 function mirrored(levels: readonly Level[]): Level[] {
   return levels.map(({ price, size }) => ({ price: `0.${10 - Number(price.slice(2))}`, size }));
 }
 
-/** The levels of a token by looking at every open order, worst price first. Grid of 10 ticks. */
+/** Levels of a token from every open order, worst price first. Grid of 10 ticks. */
 function levelsOf(t: Tables, token: number, asks: boolean): Level[] {
   const sums = new Map<number, bigint>();
   const complement = t.tokenI[(token << TOKEN_I) + Token.complement]!;

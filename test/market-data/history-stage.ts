@@ -1,6 +1,6 @@
 /**
- * Price history and volumes of real fills, what the follower projects of them, and the obvious way to work both out: a scan of
- * every fill. No HTTP, no threads.
+ * Price history and volumes of real fills, the projector's rows of them, and the naive computation
+ * of both by a scan of every fill. No HTTP, no threads.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,15 +25,14 @@ import type { Random } from '../common/random.ts';
 import { Fixture, SMALL } from './read-fixture.ts';
 
 const QUICK = { durability: 'committed', readOnly: false } as const;
-/** When what waits is due. */
+/** Milliseconds after which everything that waits is due. */
 const LATER = 100_000;
 export const MINUTE_MS = 60_000;
 const PART_MS = 300_000;
 const DAY_PARTS = 288;
-/** Newest fills that are read from the ring, not from LMDB. */
+/** Newest fills, which are read from the ring and not from LMDB. */
 const RING = 50;
 
-/** A trade of a token, as the fills say it. */
 interface Traded {
   readonly token: number;
   readonly time: number;
@@ -43,15 +42,14 @@ interface Traded {
 export class HistoryStage {
   readonly directory = mkdtempSync(join(tmpdir(), 'history-test-'));
   readonly fixture = new Fixture({ ...SMALL, trades: 4_000 });
-  /** Of a pair, a market of three outcomes, and another pair. */
+  /** Tokens of a pair, of a market of three outcomes, and of another pair. */
   readonly tokens: TokenRow[];
   readonly log: string[] = [];
   readonly derived: DerivedTables;
   readonly traded: Traded[] = [];
-  /** By fill: market, time and micro-units of the taker. */
+  /** Market, time and micro-units of the taker, by fill. */
   readonly volumes: { readonly market: number; readonly time: number; readonly micro: number }[] =
     [];
-  /** Of the I/O thread, and of the follower. */
   projections: Projections;
   private projector: Projector;
   private now = 0;
@@ -71,24 +69,23 @@ export class HistoryStage {
     return this.fixture.t.state[State.fills]!;
   }
 
-  /** What a start of the node reads. */
+  /** Opens the service like a start of the node. */
   open(from: Projections | 'nothing' = this.projections): Promise<HistoryService> {
     const projections = from === 'nothing' ? undefined : from;
     const { t } = this.fixture;
     const log = (level: string, line: string): void => void this.log.push(`${level} ${line}`);
-    // As after a restart that found no image: the ring has the newest fills only.
+    // As after a restart that found no snapshot: the ring has the newest fills only.
     const fills = new StoredFills(t, this.derived.fills, Math.max(0, this.fills - RING));
     return HistoryService.open({ tables: t, fills, projections, log }, this.fills);
   }
 
-  /** The follower projects fills before `end`. */
   project(end = this.fills): void {
     do this.now += LATER;
     while (this.projector.step(this.derived, { fills: end, entries: 0 }, true, this.now));
     this.projections.root.resetReadTxn();
   }
 
-  /** The environment as another process opens it. */
+  /** Reopens the environment like another process. */
   async reopen(change: () => void = () => undefined, readOnly = false): Promise<void> {
     await this.projections.close();
     change();
@@ -96,7 +93,7 @@ export class HistoryStage {
     this.projector = this.newProjector();
   }
 
-  /** Random trades, up to some hours apart, in LMDB when it resolves. */
+  /** Trades at random, up to some hours apart; resolves when the trades are in LMDB. */
   async trade(random: Random, orders: number): Promise<void> {
     for (let i = 0; i < orders; i++) {
       const gaps = [0, 500, 20_000, MINUTE_MS, 17 * MINUTE_MS, 5 * 60 * MINUTE_MS];

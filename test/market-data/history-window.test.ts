@@ -1,5 +1,5 @@
 /**
- * What a request for price history selects: windows, steps, bounds and errors
+ * Selection of a request for price history: windows, steps, bounds and errors
  * (docs/protocol.md#price-history).
  */
 import assert from 'node:assert/strict';
@@ -11,11 +11,9 @@ import { STEP_MINUTES } from '../../storage/projection/prices.ts';
 
 const NOW = 1_800_000_123;
 const HOUR = 3_600;
-/** Points of one answer at most. */
 const POINTS_MAX = 10_080;
 const DAY = 24 * HOUR;
 
-/** The error text of a query, or the window that it gives. */
 function ask(query: string) {
   const parsed = HISTORY_QUERY.parse(query, []);
   if (typeof parsed === 'string') return (JSON.parse(parsed) as { error: string }).error;
@@ -101,7 +99,7 @@ test('points begin with the bucket that holds the start, and none lies in the fu
   assert.deepEqual(points('market=7&interval=5m&fidelity=5'), [5, five - 300, five]);
 });
 
-test('a window of too many points gets the next longer step; what counts begins at the first trade', () => {
+test('a window of too many points gets the next longer step, and points count from the first trade', () => {
   const week = POINTS_MAX * 60;
   assert.equal(points(`market=7&startTs=${NOW - week + 60}&fidelity=1`)?.[0], 1);
   assert.equal(points(`market=7&startTs=${NOW - week - 60}&fidelity=1`)?.[0], 5);

@@ -1,4 +1,3 @@
-/** Requests for many tokens that are new: looked up with pauses, answered at one moment. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { RequestContext } from '../../server/http/request-context.ts';
@@ -17,7 +16,7 @@ function idOf(place: number): string {
   return `${100_000 + place}`.padEnd(77, '7');
 }
 
-/** Pairs of which the first outcome is bid for; the last ids name nothing. */
+/** Pairs with bids for the first outcome; the last ids are unknown. */
 function exchangeOf() {
   const fixture = new Fixture({ ...SMALL, markets: MARKETS, tokens: 2 * MARKETS });
   const firsts = Array.from({ length: MARKETS }, (_, market) => {
@@ -38,14 +37,14 @@ function exchangeOf() {
 
 type Route = 'POST /prices' | 'POST /last-trades-prices' | 'POST /books';
 
-/** First outcomes before all second ones, so that pairs lie apart. */
+/** First outcomes before all second ones, so that pairs are apart. */
 const ids = [0, 1].flatMap((outcome) =>
   Array.from({ length: MARKETS }, (_, market) => idOf(2 * market + outcome)),
 );
 const strangers = Array.from({ length: UNKNOWN }, (_, i) => idOf(2 * MARKETS + i));
 const body = Buffer.from(JSON.stringify([...ids, ...strangers].map((token_id) => ({ token_id }))));
 
-/** How a handler answers, and whether it did so at once. */
+/** Answer of a handler, and true when it came at once. */
 function ask(handlers: HandlersOf<typeof TOKEN_ROUTES>, route: Route) {
   let text = '';
   const reply = (status: number, answer: string | Uint8Array): void => {
@@ -58,7 +57,7 @@ function ask(handlers: HandlersOf<typeof TOKEN_ROUTES>, route: Route) {
   return { done, text: () => text };
 }
 
-test('ids that are new are looked up with pauses, and without pauses when they are requested again', async () => {
+test('new ids are looked up with pauses, and without pauses when they are requested again', async () => {
   for (const route of ['POST /prices', 'POST /last-trades-prices', 'POST /books'] as const) {
     const { firsts, fixture, handlers } = exchangeOf();
     for (const token of firsts) {
@@ -78,7 +77,7 @@ test('ids that are new are looked up with pauses, and without pauses when they a
   }
 });
 
-test('what happens meanwhile is in the whole answer: the two prices of each pair still add up', async () => {
+test('a change during the lookup is in the whole answer: the two prices of each pair still add up', async () => {
   const { firsts, fixture, handlers } = exchangeOf();
   const request = ask(handlers, 'POST /prices');
   setImmediate(() =>

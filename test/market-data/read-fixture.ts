@@ -1,6 +1,6 @@
 /**
  * An engine with small markets for the tests of the read routes: registers markets, places random
- * orders, and knows the texts that the catalog would give. No HTTP, no signatures, no storage.
+ * orders, and has the texts of their catalog. No HTTP, no signatures, no storage.
  */
 
 import {
@@ -44,7 +44,7 @@ export const SMALL: Capacities = {
 
 export interface TestOrder {
   readonly wallet: number;
-  /** Whose key signs; the wallet itself by default. */
+  /** Wallet whose key signs; `wallet` by default. */
   readonly signer?: number;
   readonly token: number;
   readonly sell?: boolean;
@@ -59,7 +59,6 @@ export class Fixture {
   readonly engine: Engine;
   readonly t: Tables;
   readonly texts: TokenTexts;
-  /** By market slot. */
   readonly infos: (MarketInfo | undefined)[] = [];
   time = 1_700_000_000_000;
   private readonly buffer = new CommandBuffer();
@@ -106,7 +105,7 @@ export class Fixture {
     this.mustAccept(this.apply(encodeMarketChange(this.buffer, market as MarketRow, fields)));
   }
 
-  /** Places an order in a batch of its own; a second later each time. */
+  /** Places an order in a batch of its own, a second after the one before. */
   order(order: TestOrder): RejectReasonCode {
     this.orders += 1;
     this.buffer.clear();
@@ -135,13 +134,15 @@ export class Fixture {
     return this.apply(at);
   }
 
-  /** Cancels the order that was placed as number `n`, from 1. */
+  /** Cancels order number `n`, from 1. */
   cancel(n: number, signer: number): RejectReasonCode {
     this.buffer.clear();
     return this.apply(encodeCancel(this.buffer, orderIdWords(n), walletWords(signer)));
   }
 
-  /** Random orders over the given tokens; about half of them trade, some over several levels. */
+  /**
+   * Places random orders of the given tokens; about half of them trade, some over several levels.
+   */
   trade(random: Random, tokens: readonly number[], count: number, wallets: number): void {
     for (let i = 0; i < count; i++) {
       const token = random.pick(tokens);
@@ -172,39 +173,34 @@ export class Fixture {
   }
 }
 
-/** The id of the order that was placed as number `n`, from 1. */
 export function orderIdWords(n: number): Int32Array {
   return idWords(1_000_000 + n);
 }
 
-/** Eight words of an id that look like a hash. */
 export function idWords(n: number): Int32Array {
   return Int32Array.from({ length: 8 }, (_, i) => Math.imul(n * 8 + i + 1, 0x9e3779b1) ^ n);
 }
 
-/** Five words of a wallet's address. */
 export function walletWords(n: number): Int32Array {
   return Int32Array.from({ length: 5 }, (_, i) => Math.imul(n * 5 + i + 1, 0x85ebca6b) ^ n);
 }
 
-/** The address words of an account slot. */
 export function addressWords(t: Tables, account: number): Int32Array {
   const at = (account << ACCOUNT_I) + Account.address;
   return t.accountI.slice(at, at + ADDRESS_WORDS);
 }
 
-/** Lower-case hex of key words, the most significant word first. */
 export function wordsHex(words: Int32Array): string {
   return `0x${[...words].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('')}`;
 }
 
-/** The decimal text of micro-units, the obvious way. */
+/** Decimal text of micro-units by plain division. */
 export function plain(micro: bigint): string {
   const digits = micro.toString().padStart(7, '0');
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
 }
 
-/** withSeed (random.ts) for a body that waits. */
+/** Runs `withSeed` (random.ts) for an asynchronous body. */
 export async function withSeedAsync(body: (random: Random) => Promise<void>): Promise<void> {
   const seed = freshSeed();
   try {

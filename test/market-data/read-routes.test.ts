@@ -1,7 +1,6 @@
 /**
- * The reads of a whole node after trades: books, last prices and trades agree,
- * and reading while others write never shows a book that cannot be.
- * Rules: docs/protocol.md#consistent-reads
+ * Reads of a whole node after trades: books, last prices and trades agree, and reads beside writes
+ * never show an impossible book. Rules: docs/protocol.md#consistent-reads
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -67,7 +66,6 @@ async function lastPrices(tokens: readonly string[]): Promise<unknown> {
   return json;
 }
 
-/** Who did what, as one line. */
 function line(row: TradeRow): string {
   const who = row.proxyWallet === alice.address ? 'alice' : 'bob';
   return `${who} ${row.side} ${row.size} ${row.outcome} @ ${row.price} = ${row.usdcSize}`;
@@ -86,7 +84,7 @@ test('a market without trades has empty books, no last price and no trades', asy
   assert.deepEqual(await trades(`market=${quiet.conditionId}`), []);
 });
 
-test('an order of one outcome stands mirrored in the book of the other', async () => {
+test('an order of one outcome appears as its complement in the book of the other', async () => {
   await alice.place(node, { market: pair, side: 'BUY', ticks: 40, shares: 50, outcome: 1 });
   await alice.place(node, { market: pair, side: 'SELL', ticks: 62, shares: 30 });
   await alice.place(node, { market: pair, side: 'BUY', ticks: 30, shares: 20 });
@@ -274,7 +272,9 @@ function points(level: { readonly price: string } | undefined, absent: number): 
   return level === undefined ? absent : Math.round(Number(level.price) * 10_000);
 }
 
-/** A book that can exist: not crossed, levels in order, mirrored in the other one. */
+/**
+ * Checks that a book is possible: not crossed, levels in order, equal to that of the complement.
+ */
 function assertSound(first: BookJson, second: BookJson): void {
   const bid = points(first.bids.at(-1), 0);
   const ask = points(first.asks.at(-1), 10_000);
@@ -377,4 +377,4 @@ test('a trade appears with its answer, and last prices of many outcomes stand al
   assert.deepEqual([first?.bids, first?.asks], [[], []], 'three outcomes mirror nothing');
 });
 
-test('after all of it the node ends well', () => node.stop());
+test('the node ends well after all of these tests', () => node.stop());

@@ -1,4 +1,3 @@
-/** Token lists of the market-data routes: what is read, what is refused, and in which words. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseTokenItems } from './parse-tokens.ts';

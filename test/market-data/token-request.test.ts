@@ -1,4 +1,4 @@
-/** What is read from the bytes of a token list is what the parser and a plain merge say of it. */
+/** The reader of token lists from bytes agrees with the parser and a plain merge. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type KnownTokens, UNKNOWN } from '../../server/market-data/known-tokens.ts';
@@ -28,7 +28,7 @@ function fixtureOf(ids: readonly string[]): Fixture {
 
 type Read = { error: string } | { tokens: string[]; sides: number[] };
 
-/** The obvious way: the parser, then a merge by id. */
+/** Naive result: the parser, then a merge by id. */
 function expected(body: Buffer, ids: readonly string[]): Read {
   const parsed = parseTokenItems(body);
   if (!parsed.ok) return { error: parsed.error };
@@ -65,7 +65,6 @@ function usual(random: Random, ids: readonly string[]): string {
   return `[${Array.from({ length: count }, item).join(`,${space}`)}]`;
 }
 
-/** The same with something odd about it. */
 function odd(random: Random, text: string): Buffer {
   const at = random.below(text.length);
   const rest = text.slice(at);
@@ -97,7 +96,7 @@ function odd(random: Random, text: string): Buffer {
   }
 }
 
-test('a token list read from its bytes is what the parser reads, and so are its errors', () => {
+test('a token list read from its bytes equals that of the parser, and so do its errors', () => {
   withSeed((random) => {
     const ids = idsOf(random);
     const known = fixtureOf(ids).texts.known;
@@ -116,7 +115,7 @@ test('a token list read from its bytes is what the parser reads, and so are its 
   });
 });
 
-test('a token is found at its digits once it has been asked for, and nothing else is', () => {
+test('a token is found by its digits once it has been requested, and no other text is', () => {
   withSeed((random) => {
     const ids = idsOf(random);
     const { known } = fixtureOf(ids).texts;

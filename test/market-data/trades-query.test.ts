@@ -1,4 +1,3 @@
-/** The query string of GET /trades: names, values, defaults, and which fault is named first. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { TRADES_QUERY, type TradesQuery } from '../../server/market-data/trades-schemas.ts';
@@ -24,14 +23,13 @@ test('a query has the defaults of the protocol', () => {
   assert.deepEqual(parsed('&&'), parsed(''));
 });
 
-test('unknown fields may be ignored, and are named then', () => {
+test('unknown fields may be ignored, and are then named', () => {
   const ignored: string[] = [];
   const query = TRADES_QUERY.parse('start=1&limit=5&a%20b=2', [], ignored);
   assert.equal(typeof query === 'string' ? query : query.limit, 5);
   assert.deepEqual(ignored, ['start', 'a b']);
 });
 
-/** Of a query, without what is written for people. */
 function refusal(text: string) {
   const body = TRADES_QUERY.parse(text);
   assert(typeof body === 'string', text);
@@ -75,7 +73,7 @@ test('a bad value is named by its field', () => {
   }
 });
 
-test('values are read in every form that is allowed', () => {
+test('values are read in every allowed form', () => {
   const user = `0x${'aB'.repeat(20)}`;
   assert.equal(parsed(`user=${user}`).user, user.toLowerCase());
   assert.equal(parsed('takerOnly=0').takerOnly, false);

@@ -1,6 +1,6 @@
 /**
- * Whole nodes under a wall clock that jumps while they run (test/torture/fault-preload.ts), and ones that find
- * their log ahead of it.
+ * Whole nodes whose wall clock jumps while they run (test/torture/fault-preload.ts), and nodes
+ * whose log is ahead of the clock.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -36,7 +36,6 @@ async function statusOf(node: TestNode): Promise<Status> {
   return (await get(node, '/status')).json as Status;
 }
 
-/** A node whose clock jumps by each of these, when it is told to. */
 async function staged(t: TestContext, jumps: readonly number[], more: Settings = {}) {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, [{ id: 1 }]);
@@ -48,7 +47,11 @@ async function staged(t: TestContext, jumps: readonly number[], more: Settings =
   const alice = await Trader.join(node, 'alice');
   let jumped = 0;
   return {
-    ...{ dataDir, node, alice, market: market!, admin },
+    dataDir,
+    node,
+    alice,
+    market: market!,
+    admin,
     jump: async () => {
       process.kill(node.pid, 'SIGUSR2');
       jumped += 1;
@@ -61,13 +64,17 @@ async function staged(t: TestContext, jumps: readonly number[], more: Settings =
     },
     good: (seconds: number, ticks = 10) =>
       alice.sign({
-        ...{ market: market!, side: 'BUY', ticks, shares: 5, type: 'GTD' },
+        market: market!,
+        side: 'BUY',
+        ticks,
+        shares: 5,
+        type: 'GTD',
         signed: { expiration: String(Math.floor(Date.now() / 1_000) + seconds) },
       }),
   };
 }
 
-test('a clock that jumps ahead and back stamps no batch, and no order expires by it', async (t) => {
+test('no batch has the time of a clock that jumps ahead and back, and no order expires by it', async (t) => {
   const { alice, good, jump, metrics, node, ready } = await staged(t, [DAY, -DAY]);
   const [resting, other] = await alice.post(node, [good(600), good(600, 11)]);
   assert.deepEqual([resting!.status, other!.status], ['live', 'live']);
@@ -112,7 +119,7 @@ test('an operator accepts the new time; a start whose log is ahead of the clock 
   assert.match((await accept()).stdout, /^accepted: the clock jumped 43200 s ahead/);
   const again = await accept();
   assert.notEqual(again.code, 0);
-  assert.match(again.stderr, /the clock is not in doubt/);
+  assert(again.stderr.includes('the clock is not in doubt'), again.stderr);
   const [expired] = await alice.post(node, [good(600)]);
   assert.equal(expired!.errorMsg, 'expiration must be in the future');
   const order = alice.sign({ market, side: 'BUY', ticks: 10, shares: 5 });
@@ -134,7 +141,7 @@ test('an operator accepts the new time; a start whose log is ahead of the clock 
   await later.stop();
 });
 
-test('snapshots are taken after the clock was set back', async (t) => {
+test('snapshots are written after the clock was set back', async (t) => {
   const often = { ...LENIENT, IMAGE_SECONDS: '1' };
   const { alice, jump, market, node } = await staged(t, [-HALF_DAY], often);
   await jump();

@@ -1,7 +1,3 @@
-/**
- * The traders of the demo: prices move and stay consistent, visitors' quotes are filled, rate limits of others stay
- * unused, and a catalog that is not the demo is left alone.
- */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -27,7 +23,7 @@ const exclusive = EventChances.all(markets).filter(({ books }) =>
   books.some(({ market }) => market.negRisk || market.tokenIds.length > 2),
 );
 
-test('chances wander and stay consistent within their event', () => {
+test('chances move and stay consistent within their event', () => {
   const seed = freshSeed();
   const random = seededRandom(seed);
   const again = seededRandom(seed);
@@ -65,7 +61,6 @@ function middle({ asks, bids }: BookJson): number {
   return (Number(bids.at(-1)?.price) + Number(asks.at(-1)?.price)) / 2;
 }
 
-/** Waits for so many trades more than there are now. */
 async function trades(node: TestNode, more: number): Promise<void> {
   const newest = async () => (await get(node, `/trades?limit=${more}`)).json as object[];
   const [before] = await newest();
@@ -128,7 +123,7 @@ test('the traders use rate limits of their own, not those of other clients on th
   await node.stop();
 });
 
-test('the traders leave a catalog alone that is not the demo, and sign orders of the version that the node takes', async () => {
+test('the traders ignore a catalog that is not the demo, and sign orders of the version that the node accepts', async () => {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, [{ id: 1 }]);
   const node = await TestNode.start(dataDir, TRADED);

@@ -1,6 +1,6 @@
 /**
- * What a node derives behind its answers: fills are in LMDB soon, a kill at any moment leaves
- * no gap, and LMDB that was deleted is made again.
+ * Projections of a node: fills are in LMDB soon, a kill at any moment leaves no gap, and a deleted
+ * LMDB is made again.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { SHORT } from '../common/random.ts';
 import { bodyOf, type Signed, Trader } from '../common/traders.ts';
 
 useCompiledNodes();
-/** An image every few batches, so that kills fall into all that the follower does. */
+/** Frequent snapshots, so that kills hit all work of the projector. */
 const SETTINGS = { IMAGE_BATCHES: '12', LOG_SEGMENT_BYTES: '65536' };
 
 const dataDir = temporaryDirectory();
@@ -24,7 +24,7 @@ let node = await TestNode.start(dataDir, SETTINGS);
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
 
-/** Fills in LMDB, which have no gap and agree with the position beside them. */
+/** Number of fills in LMDB, which have no gap and agree with the stored position. */
 async function derivedFills(): Promise<number> {
   const tables = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
   const { fills } = positionOf(tables);
@@ -42,7 +42,7 @@ async function trades(): Promise<unknown[]> {
   return (await get(node, '/trades?limit=10000')).json as unknown[];
 }
 
-/** The one position of a trader; undefined while it has none, or none is told. */
+/** The one position of a trader; `undefined` while it has none. */
 async function held({
   address,
 }: Trader): Promise<{ size: number; initialValue: number } | undefined> {
@@ -50,7 +50,6 @@ async function held({
   return status === 200 ? (json as { size: number; initialValue: number }[])[0] : undefined;
 }
 
-/** A sale and a purchase that meet, in one request each. */
 async function trade(count: number): Promise<void> {
   const sales: Signed[] = [];
   const purchases: Signed[] = [];
@@ -131,7 +130,7 @@ test('deleted LMDB data is made again from log and snapshots', {
   await until(async () => (await held(bob))?.size === size);
   assert.deepEqual([await held(bob), await held(alice)], [position, sold]);
   await until(async () => (await derivedFills()) === before.length);
-  assert.doesNotMatch(node.log, /fills .* are gone/, 'the images have all of them');
+  assert.doesNotMatch(node.log, /fills .* are gone/, 'the snapshots have all of them');
   await trade(5);
   await until(async () => (await derivedFills()) === before.length + 5);
   await node.stop();

@@ -1,7 +1,7 @@
 /**
- * A disk that is full or cannot be written: nothing is acknowledged that would be lost, reads go
- * on, and the node recovers by itself once it can write again. Real tmpfs mounts; skipped where
- * mounting is not allowed.
+ * A disk that is full or cannot be written: no acknowledged order is lost, reads go on, and the
+ * node recovers by itself once it can write again. Real tmpfs mounts; skipped where mounting is not
+ * allowed.
  */
 import assert from 'node:assert/strict';
 import { appendFileSync, rmSync, statfsSync } from 'node:fs';
@@ -30,7 +30,6 @@ const disk = mounted ?? '';
 const skip = SHORT || (mounted === undefined && 'mounting a tmpfs is not allowed here');
 const IMAGES = { IMAGE_BATCHES: '1000' };
 
-/** Leaves `free` bytes on the small disk. */
 function fill(free: number): void {
   const { bavail, bsize } = statfsSync(disk);
   appendFileSync(join(disk, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - free), 1));
@@ -46,7 +45,6 @@ test('a node goes on when its disk fills up under load', { skip }, async (t) => 
   const sent: Signed[] = [];
   const taken: Signed[] = [];
 
-  /** Fills the disk under load, until many orders have been refused. */
   const refusals = async (): Promise<void> => {
     let refused = 0;
     const load = async (): Promise<void> => {
@@ -101,11 +99,11 @@ test('a node goes on when its disk fills up under load', { skip }, async (t) => 
   });
 
   await t.test(
-    'with room again it recovers by itself, with all that was acknowledged',
+    'the node recovers by itself once there is room, with all acknowledged orders',
     async () => {
       rmSync(join(disk, 'filler'));
       remount(disk, 'size=64m');
-      await until(() => node.log.includes('starting over') && isWritable(node));
+      await until(() => node.log.includes('resync') && isWritable(node));
       for (const chunk of chunks(sent, 100)) {
         const results = await alice.post(node, chunk);
         for (const [i, { errorMsg }] of results.entries()) {
@@ -124,7 +122,7 @@ test('a node goes on when its disk fills up under load', { skip }, async (t) => 
   );
 
   await t.test(
-    'a file system that turned read-only is served, and left when it can be written',
+    'a node serves reads on a read-only file system, and accepts orders when it is writable again',
     async () => {
       remount(disk, 'ro');
       node = await TestNode.start(disk, IMAGES);
@@ -141,9 +139,9 @@ test('a node goes on when its disk fills up under load', { skip }, async (t) => 
   );
 });
 
-/** It said that it listens after it said that it starts over. */
+/** Returns true when the newest resync in the log is followed by a line that the node listens. */
 function isWritable({ log }: TestNode): boolean {
-  const over = log.lastIndexOf('starting over');
+  const over = log.lastIndexOf('resync');
   return over >= 0 && log.indexOf('listening on', over) >= 0;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm start` with another worker, as a script for tests: the one that TEST_WORKER names, below test/, or the
- * one that dies on command (dying-worker.ts).
+ * `npm start` with another worker, as a script for tests. TEST_WORKER names the worker below test/;
+ * by default it dies on command (dying-worker.ts).
  */
 
 import { readConfig } from '../../server/config/config.ts';

@@ -22,7 +22,6 @@ function fateOf(view: SlotView): string {
   return /"fate":"([a-z-]+)"/.exec(Buffer.from(input.buffer).toString('latin1'))?.[1] ?? '';
 }
 
-/** Ends this thread at once; the process lives on. */
 function die(): never {
   process.exit(1);
 }

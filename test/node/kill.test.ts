@@ -1,5 +1,5 @@
 /**
- * Kill -9 in the moment between flush and answer; at random moments of a load: test/torture/kills.ts.
+ * Kill -9 between flush and answer. Kills at random moments of a load are in test/torture/kills.ts.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';

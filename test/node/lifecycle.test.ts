@@ -1,6 +1,6 @@
 /**
- * The life of a node: it ends well, begins where it ended, keeps others out, and refuses to run on
- * what it cannot trust. One data directory is handed from test to test, as a node's would be.
+ * The life of a node: it ends well, continues where it ended, locks its directory, and refuses
+ * damaged data. One data directory passes from test to test.
  */
 import assert from 'node:assert/strict';
 import {
@@ -36,13 +36,12 @@ const lockFile = join(dataDir, 'node.lock');
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
 const token = market.tokenIds[0] ?? '';
-/** What the last node showed before it was stopped. */
+/** State that the last node showed before it was stopped. */
 let before: unknown;
 let node = await TestNode.start(dataDir, { TRADES_ALOWLIST: '10.0.0.0/8' });
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
 
-/** Some orders and trades, each a batch of its own. */
 async function trade(): Promise<void> {
   assert(market);
   for (const ticks of [55, 56]) {
@@ -51,13 +50,12 @@ async function trade(): Promise<void> {
   }
 }
 
-/** What a client can see of the state. */
 async function view(): Promise<unknown> {
   const trades = await get(node, '/trades?takerOnly=false');
   return { books: await books(node, market?.tokenIds ?? []), trades: trades.json };
 }
 
-/** The batch of the image that the node began with, and the batches that it replayed after it. */
+/** Batch of the snapshot at a start, and the number of batches that were replayed after it. */
 function recovered(): { readonly snapshot: number; readonly batches: number } {
   const found = /recovered snapshot of batch (\d+), (\d+) batches after it/.exec(node.log);
   assert(found !== null, node.log);
@@ -79,7 +77,7 @@ test('a configuration that is wrong ends the start with 2 and names each variabl
   assert.match(log, /unknown argument "--demo"/);
 });
 
-test('a directory that cannot be made ends the start with a line, also where the system has no end', async () => {
+test('a directory that cannot be created ends the start with a line, also for an endless path', async () => {
   const file = join(temporaryDirectory(), 'file');
   writeFileSync(file, '');
   for (const place of ['/proc/x', join(file, 'below')]) {
@@ -219,7 +217,7 @@ test('the lock of a killed node is free at once, whatever its file says', async 
   assert.deepEqual(await view(), before);
 });
 
-/** Where the record of each batch lies in the newest segment of the log. */
+/** Place of each batch's record in the newest segment of the log. */
 function recordsIn(bytes: Buffer): Map<number, { readonly at: number; readonly bytes: number }> {
   const found = new Map<number, { readonly at: number; readonly bytes: number }>();
   for (let at = 0; ; ) {
@@ -265,7 +263,7 @@ test('a gap or a flipped byte in the log stops the start, names the batch, and c
 test('a stop right after a recovery writes a snapshot of the replayed batches', async () => {
   before = await view();
   const { snapshot, batches } = recovered();
-  assert(batches > 0, 'the log was cut after the image');
+  assert(batches > 0, 'the log was cut after the snapshot');
   await node.stop();
   const newest = readdirSync(join(dataDir, 'images')).sort().at(-1) ?? '';
   assert.equal(Number.parseInt(newest, 10), snapshot + batches);

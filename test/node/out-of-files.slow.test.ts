@@ -1,6 +1,7 @@
 /**
- * A node whose open files are used up by idle connections: it goes on, refuses orders while the log needs a file,
- * says so, and takes orders again by itself. A real limit, set by prlimit while the node runs.
+ * A node whose open files are used up by idle connections. It goes on, refuses orders while the log
+ * needs a file, says so, and accepts orders again by itself. A real limit, set by prlimit while the
+ * node runs.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -25,7 +26,7 @@ import { bodyOf, type Result, Trader } from '../common/traders.ts';
 useCompiledNodes();
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'no prlimit here';
 const SEGMENT_BYTES = 65_536;
-/** Well below the time after which the node closes a silent connection. */
+/** Well below the time-out of a silent connection. */
 const PING_MS = 2_000;
 const ORDERS = 20;
 const SHARES = 5;

@@ -1,4 +1,3 @@
-/** What a node answers while its data directory cannot be written: changes are refused, reads go on. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { KeyOwner } from '../../server/auth/auth.ts';
@@ -16,7 +15,7 @@ const NOBODY: WatchStore = {
   remove: () => assert.fail(),
 };
 const CALLER = { address: new Uint8Array(20), apiKeyBytes: new Uint8Array(16) } as KeyOwner;
-/** The second one is placed in parts. */
+/** Bodies, of which the second is placed in parts. */
 const BODIES = ['', `[${'{},'.repeat(30_000)}{}]`];
 
 test('the refusing writer answers every change of orders and every heartbeat', async () => {
@@ -42,6 +41,6 @@ test('the refusing writer names its reason and lets reads through at once', asyn
   const writer = refusingWriter('no space left', 7);
   assert.equal(writer.applied.newest, 7);
   assert.deepEqual(writer.pauses(), [{ reason: 'directory', detail: 'no space left' }]);
-  assert.equal(await writer.seqlock.read(() => 7), 7);
+  assert.equal(await writer.sequenceLock.read(() => 7), 7);
   assert.throws(() => writer.whenBatchesDone(() => undefined), /nobody may write/);
 });

@@ -1,4 +1,3 @@
-/** What a node is told from outside, at any moment of its life: signals, and log readers that go away. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,11 +27,11 @@ import { ROOT } from '../common/root.ts';
 import { Trader } from '../common/traders.ts';
 
 useCompiledNodes();
-/** An orphan holds the pipes for ever. */
+/** Time-out of a test: an orphan holds the pipes for ever. */
 const WITHIN = { timeout: 300_000 };
 const terms = Array.from({ length: 60 }, (_, i) => ({ id: i + 1 }));
 let markets: readonly CatalogMarket[];
-/** A node with them, after starts that were ended. */
+/** A node after starts that signals ended. */
 let begun: TestNode;
 
 interface Started {
@@ -41,7 +40,7 @@ interface Started {
   log: string;
 }
 
-/** A process that is not waited for, and killed at the end of its test whatever becomes of it. */
+/** Starts a process without waiting for it; it is killed at the end of its test. */
 function start(
   t: TestContext,
   command: string,

@@ -1,4 +1,3 @@
-/** What a node makes of a data directory that another version wrote, or that was damaged. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

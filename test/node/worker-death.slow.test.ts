@@ -1,6 +1,6 @@
 /**
- * A worker that dies before its turn costs its batch an error and nobody else anything; one that
- * dies inside its turn stops the process, and the next start recovers all that was acknowledged.
+ * A worker that dies before its turn fails its batch alone. One that dies inside its turn stops the
+ * process, and the next start recovers every acknowledged order.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -36,7 +36,7 @@ function order(fate = ''): Signed {
   return fate === '' ? signed : { ...signed, item: { ...signed.item, fate } };
 }
 
-/** Sends each order as a request of its own, all at once; undefined where no answer came. */
+/** Sends each order as a request of its own, all at once; `undefined` where no answer came. */
 function send(orders: readonly Signed[]): Promise<(Reply | undefined)[]> {
   return Promise.all(
     orders.map((one) => alice.postText(node, bodyOf([one])).catch(() => undefined)),
@@ -47,14 +47,14 @@ function isTaken(reply: Reply | undefined): boolean {
   return reply?.status === 200 && (reply.json as Result[])[0]?.status === 'live';
 }
 
-/** Shares in the book, which must be five for each order that was taken. */
+/** Checks the shares in the book: five for each accepted order. */
 async function assertAllStandOnce(): Promise<void> {
   const { bids } = await book(node, token);
   const shares = bids.reduce((sum, { size }) => sum + Number(size), 0);
   assert.equal(shares, 5 * taken.length);
 }
 
-/** Batches of which one meets its fate before its turn; all others must be taken. */
+/** Sends batches of which one meets its fate before its turn; all others must be accepted. */
 async function assertOnlyItsBatchFails(fate: string): Promise<void> {
   const doomed = order(fate);
   const orders = [...Array.from({ length: 4 }, () => order()), doomed];
@@ -115,7 +115,7 @@ test('answers are complete when a worker dies after its writer turn', async () =
 for (const fate of SHORT === false
   ? ['die-inside', 'throw-inside', 'die-entering']
   : ['die-inside']) {
-  test(`${fate}: the process stops and says why, and the next start has it all`, async () => {
+  test(`${fate}: the process stops with the reason, and the next start has every acknowledged order`, async () => {
     const orders = Array.from({ length: 9 }, (_, i) => order(i === 5 ? fate : ''));
     const replies = await send(orders);
     assert.equal((await node.exit()).code, 1, node.log);

@@ -1,4 +1,3 @@
-/** What a batch did comes out of its slot whole, or says that it is not. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { allocateSlots, Slot, SlotView } from '../../server/orders/exchange-memory/slots.ts';

@@ -1,4 +1,3 @@
-/** Bodies of the cancel routes: whatever they are, the result is a value, and says what is wrong. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +10,7 @@ import { freshSeed, rounds } from '../common/random.ts';
 
 const ID = `0x${'0f'.repeat(32)}`;
 
-/** As it lies in a slot: in memory that threads share. */
+/** A body in a slot: in memory that threads share. */
 function bodyOf(value: unknown): Uint8Array {
   const text = Buffer.from(JSON.stringify(value));
   const shared = new Uint8Array(new SharedArrayBuffer(text.length + 8), 8, text.length);
@@ -29,7 +28,7 @@ test('ids are told apart from other texts, each once, in the order of the body',
   assert.deepEqual(parsed.malformedIds, ['b', 'a', `${ID}0`, '']);
 });
 
-test('any body at all gives ids or a scope, or an error with its reason', () => {
+test('any body gives ids or a scope, or an error with its reason', () => {
   const names = fc.constantFrom('orderID', 'orderId', 'market', 'asset_id', 'assetId', 'x');
   const values = fc.oneof(fc.constantFrom('', ID, '5', '05', null), fc.jsonValue());
   const bodies = fc.oneof(fc.dictionary(names, values), fc.array(values), fc.jsonValue());
@@ -44,7 +43,7 @@ test('any body at all gives ids or a scope, or an error with its reason', () => 
   fc.assert(property, { seed: freshSeed(), numRuns: rounds(300) });
 });
 
-test('bytes that are not JSON are named so by each route', () => {
+test('each route names bytes that are not JSON', () => {
   for (const parse of [parseCancelOrder, parseCancelOrders, parseCancelMarket]) {
     for (const bytes of [Buffer.alloc(0), Buffer.from('{'), Buffer.of(0x22, 0xff, 0x22)]) {
       const parsed = parse(bytes);

@@ -1,4 +1,3 @@
-/** The time of the node under a wall clock that jumps, and what a sequencer does meanwhile. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { GuardedClock } from '../../server/common/guarded-clock.ts';
@@ -11,7 +10,7 @@ const START = 1_700_000_000_000;
 const DAY = 86_400_000;
 const UNAVAILABLE = '503 {"error":"journal unavailable","code":"JOURNAL_UNAVAILABLE"}';
 
-/** Both clocks go on together, unless the wall clock is set. */
+/** A wall clock and a monotonic one, which advance together unless the wall clock is set. */
 class Clocks {
   wallMs = START;
   steadyMs = 5_000;
@@ -19,11 +18,11 @@ class Clocks {
   readonly clock = new GuardedClock({ wall: () => this.wallMs, steady: () => this.steadyMs });
 
   constructor(t: TestContext) {
-    this.clock.onDoubt = (problem) => this.told.push(problem);
+    this.clock.onProblem = (problem) => this.told.push(problem);
     t.after(() => this.clock.stop());
   }
 
-  /** Time passes, a look at every second of it, as the timer takes them. */
+  /** Advances the clocks with a check every second, like the timer. */
   pass(ms: number): void {
     for (let left = ms; left > 0; left -= 1_000) {
       this.wallMs += Math.min(left, 1_000);
@@ -33,7 +32,7 @@ class Clocks {
   }
 }
 
-test('a clock that goes on as it should, or is corrected a little, is the time', (t) =>
+test('the time follows a clock that runs normally, or is corrected a little', (t) =>
   seeded(async (random) => {
     const clocks = new Clocks(t);
     for (let i = 0; i < 2_000; i++) {
@@ -44,7 +43,7 @@ test('a clock that goes on as it should, or is corrected a little, is the time',
     assert.deepEqual(clocks.told, []);
   }));
 
-test('a jump is seen at the first reading, and time goes on as before it', (t) => {
+test('a jump is noticed at the first reading, and time continues as before it', (t) => {
   for (const jump of [DAY, -DAY, 5_001, -5_001]) {
     const clocks = new Clocks(t);
     clocks.pass(10_000);
@@ -63,7 +62,7 @@ test('a jump is seen at the first reading, and time goes on as before it', (t) =
   }
 });
 
-test('a clock that comes back is trusted at once, one that jumps again has a minute again', (t) => {
+test('a clock that returns is trusted at once, and one that jumps again waits another minute', (t) => {
   const clocks = new Clocks(t);
   clocks.wallMs += DAY;
   clocks.pass(50_000);
@@ -79,7 +78,7 @@ test('a clock that comes back is trusted at once, one that jumps again has a min
   assert.equal(clocks.clock.now(), clocks.wallMs);
 });
 
-test('an operator accepts it at once; where nothing is in doubt there is nothing to accept', (t) => {
+test('an operator accepts a jump at once, and is told where there is none', (t) => {
   const clocks = new Clocks(t);
   assert.equal(clocks.clock.accept(), undefined);
   clocks.wallMs += DAY;
@@ -98,22 +97,21 @@ test('a process that stood still between two readings does not take that for a j
   };
   const clock = new GuardedClock({ wall: () => clocks.wallMs, steady });
   t.after(() => clock.stop());
-  clock.onDoubt = () => assert.fail('it is not in doubt');
+  clock.onProblem = () => assert.fail('the clock has not jumped');
   stands = true;
   assert.equal(clock.now(), START + 60_000);
 });
 
-/** A sequencer by a guarded clock, in a room that pauses it. */
 function guarded(t: TestContext) {
   const clocks = new Clocks(t);
   const stage = new Stage(1, 1_000, 0, true, clocks.clock.now);
   const lines: string[] = [];
   const room = new WriteGate(stage.sequencer, (_, line) => lines.push(line));
-  clocks.clock.onDoubt = (problem) => room.report('clock', problem);
+  clocks.clock.onProblem = (problem) => room.report('clock', problem);
   return { clocks, stage, room, lines };
 }
 
-test('no batch is stamped by a clock that jumped; orders are refused until it counts', async (t) => {
+test('no batch has the time of a clock that jumped, and orders are refused until the clock is trusted', async (t) => {
   const { clocks, lines, room, stage } = guarded(t);
   stage.submit('before');
   assert.equal(stage.tasks[0]!.time, START);
@@ -134,7 +132,7 @@ test('no batch is stamped by a clock that jumped; orders are refused until it co
   assert.equal(lines[1], 'the clock is trusted again: orders are taken');
 });
 
-test('cancels go on meanwhile, at the time as it was before', async (t) => {
+test('cancels continue meanwhile, at the time before the jump', async (t) => {
   const { clocks, room, stage } = guarded(t);
   clocks.wallMs += DAY;
   stage.submit('order');
@@ -156,7 +154,7 @@ test('cancels go on meanwhile, at the time as it was before', async (t) => {
   assert.equal(stage.tasks.length, 1, 'the clock alone lets them through');
 });
 
-test('a cancel that waits while the clock jumps stays, orders beside it are refused', async (t) => {
+test('a cancel that waits while the clock jumps stays, and orders beside it are refused', async (t) => {
   const { clocks, stage } = guarded(t);
   stage.submit('runs');
   stage.submit('order');
@@ -183,7 +181,7 @@ test('an order does not expire by a clock that jumped', async (t) => {
   assert.equal(stage.tasks[0]!.time, START + DAY, 'once it counts it does');
 });
 
-test('a process out of files is told as such, whoever has met it', (t) => {
+test('a process without free files is reported as such, by any part that noticed it', (t) => {
   const { lines, room, stage } = guarded(t);
   room.report('log', "the next segment cannot be made: EMFILE: too many open files, open 'x'");
   room.report('follower', 'derived: a write failed: Too many open files');

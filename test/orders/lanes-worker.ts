@@ -1,14 +1,13 @@
 /**
- * A worker of the pool that counts its batches in a word of each slot, and does what that word asks
- * for: throw, die, or give a result that has no room in the slot. A timer that it sets with its first batch
- * counts too.
+ * A worker of the pool that counts its batches in a word of each slot, and obeys that word: throw,
+ * die, or return a result without room in the slot. A timer from its first batch counts too.
  */
 import { laneSetup, serveLane } from '../../server/orders/exchange-memory/lanes.ts';
 
 export interface LanesSetup {
-  /** Two words a slot: what to do, and how often it was run. */
+  /** Two words a slot: the command, and the number of its runs. */
   readonly slots: SharedArrayBuffer;
-  /** One word: how often timers of workers were heard. */
+  /** One word: number of timer ticks of all workers. */
   readonly ticks: SharedArrayBuffer;
   readonly fates: Readonly<Record<'throws' | 'dies' | 'large' | 'pauses', number>>;
 }

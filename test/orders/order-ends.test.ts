@@ -1,6 +1,6 @@
 /**
- * Every way in which an order can end, driven through a node as its README lists them: what was
- * answered, what its final state says, on disk too, and after how many restarts.
+ * Every end of an order, driven through a node as its README lists them: the answer and the final
+ * state, also on disk and after restarts.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -63,10 +63,10 @@ interface Ended {
   readonly size: number;
   readonly matched: number;
 }
-/** By the row of the table. */
+/** Ended orders by the row of the table. */
 const ended = new Map<string, Ended[]>();
 
-/** Places an order that will end in this way with so much matched. */
+/** Places an order that will end in this way after `matched` shares have matched. */
 async function place(
   how: string,
   trader: Trader,
@@ -81,7 +81,6 @@ async function place(
   return order;
 }
 
-/** Trades against what rests. */
 async function trade(terms: Partial<Terms> & Pick<Terms, 'side' | 'ticks'>): Promise<void> {
   await bob.place(node, { market: coin!, shares: 5, type: 'FAK', ...terms });
 }
@@ -90,7 +89,7 @@ async function sale(ticks: number, shares: number, market = coin!): Promise<void
   await bob.place(node, { market, side: 'SELL', ticks, shares });
 }
 
-test('orders end in every way that one policy and one catalog know', async () => {
+test('orders end in every way of one policy and one catalog', async () => {
   const market = aging;
   // Far enough ahead that a slow machine has placed and filled them before.
   const signed = { expiration: seconds(12) };
@@ -147,7 +146,7 @@ const AFTER_FILL = 'taker that meets its own account after a fill (`cancel-taker
 const MET = 'resting order of the same account (`cancel-maker`, `cancel-both`)';
 const BEFORE = 'taker that meets its own account before any fill (not `cancel-maker`)';
 
-test('orders end in every way that self-trade policies know', { skip: SHORT }, async () => {
+test('orders end in every way of the self-trade policies', { skip: SHORT }, async () => {
   const market = own;
   const buy = { market, side: 'BUY', ticks: 50 } as const;
   const rest = { market, side: 'SELL', ticks: 50 } as const;
@@ -190,7 +189,7 @@ test('the table of the README is complete and agrees with itself', { skip: SHORT
   }
 });
 
-test('each was answered as the table says, and is known with the status that it says', async () => {
+test('each order was answered as the table says, and has the status of the table', async () => {
   for (const [how, orders] of ended) {
     const way = ways.get(how);
     for (const { answer, order, trader } of orders) {
@@ -204,7 +203,7 @@ test('each was answered as the table says, and is known with the status that it 
   await node.stop();
 });
 
-test('each has its final state on disk: status, what was matched, and why', async () => {
+test('each order has its final state on disk: status, matched size, and reason', async () => {
   const derived = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
   const closedOrders = new StoredClosedOrders(derived);
   for (const [how, orders] of ended) {

@@ -1,6 +1,6 @@
 /**
- * One data directory through three starts with other settings: what the node knows about orders
- * outlives memory and process, and settings that change results take effect.
+ * One data directory through three starts with other settings: knowledge about orders outlives
+ * memory and process, and new settings take effect.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -21,7 +21,7 @@ import { type Signed, type Terms, Trader } from '../common/traders.ts';
 useCompiledNodes();
 const DUPLICATE =
   "order is invalid. Duplicated. Same order has already been placed, can't be placed again";
-/** The smallest tables there are: 16 open orders, and ids of 16 finished ones. */
+/** The smallest tables: 16 open orders, and ids of 16 closed ones. */
 const TINY: Settings = { ORDERS_MAX: '16', ORDER_HISTORY: '16' };
 
 const dataDir = temporaryDirectory();
@@ -40,7 +40,6 @@ async function restart(settings: Settings): Promise<void> {
   node = await TestNode.start(dataDir, { ...TINY, ...settings });
 }
 
-/** Two orders that meet and end. */
 async function trade(): Promise<void> {
   const sell = alice.sign({ market: busy as Terms['market'], side: 'SELL', ticks: 50, shares: 5 });
   const buy = bob.sign({
@@ -91,7 +90,7 @@ test('cancel-taker refuses an order that would meet its own maker first', async 
   await bob.place(node, { ...buy, type: 'FOK' });
 });
 
-test('a full order table refuses each order that might rest, and takes those that cannot', async () => {
+test('a full order table refuses each order that might rest, and accepts those that cannot', async () => {
   const terms: Terms = { market: other, side: 'BUY', ticks: 20, shares: 5 };
   const orders = Array.from({ length: 18 }, () => alice.sign(terms));
   const results = await alice.post(node, orders);
@@ -102,7 +101,7 @@ test('a full order table refuses each order that might rest, and takes those tha
   await bob.place(node, { ...sell, type: 'FOK' });
 });
 
-test('after a restart ids are still known, open orders open, and a larger table has room', async () => {
+test('ids stay known, open orders stay open, and a larger table has room after a restart', async () => {
   const before = await book(node, otherToken);
   const settings = { SELF_TRADE: 'cancel-maker', ORDERS_MAX: '64', OPEN_ORDERS_PER_ACCOUNT: '15' };
   await restart(settings);
@@ -129,7 +128,7 @@ test('cancel-maker lets the taker through to the next order', async () => {
   assert.deepEqual((await book(node, ownToken)).asks, []);
 });
 
-test('cancel-both takes both orders away; without signature checks any signature will do', {
+test('cancel-both ends both orders, and any signature is accepted without signature checks', {
   skip: SHORT,
 }, async () => {
   await restart({ SELF_TRADE: 'cancel-both', ORDERS_MAX: '64', VERIFY_SIGNATURES: 'off' });

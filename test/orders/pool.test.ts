@@ -1,4 +1,3 @@
-/** Batches to real workers and back: none is lost or told of twice, whatever becomes of workers. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -8,7 +7,6 @@ import { SHORT } from '../common/random.ts';
 import { seeded } from '../storage/stored-exchange.ts';
 import type { LanesSetup } from './lanes-worker.ts';
 
-/** Compiled, because workers start sooner. */
 const compiled = useCompiledNodes();
 const { openPool } = (await import(
   join(compiled, 'server/orders/worker/pool.js')
@@ -16,7 +14,7 @@ const { openPool } = (await import(
 
 const Fate = { run: 0, throws: 1, dies: 2, large: 3, pauses: 4 } as const;
 const WORKERS = 3;
-/** As many batches are under way at most: a worker has one that it runs and one ahead. */
+/** Bound of batches in flight: a worker runs one and has one ahead. */
 const SLOTS = 2 * WORKERS;
 const BATCHES = SHORT === false ? 200_000 : 10_000;
 const ROUNDS = SHORT === false ? 3_000 : 150;
@@ -37,7 +35,6 @@ const pool = openPool({ file, workers: WORKERS, setup, report: (error) => report
 
 type End = { readonly large: Int32Array | undefined } | { readonly error: string };
 
-/** One batch; a batch of which nothing is heard is a wake-up that was lost. */
 function run(slot: number, fate: number): Promise<End> {
   slots[2 * slot] = fate;
   return new Promise((resolve, reject) => {
@@ -57,7 +54,7 @@ function run(slot: number, fate: number): Promise<End> {
   });
 }
 
-test('no wake-up is lost, whether workers are quick, slow or all at once', () =>
+test('no wake-up is lost when workers are quick, slow or simultaneous', () =>
   seeded(async (random) => {
     slots.fill(0);
     let left = BATCHES;
@@ -82,7 +79,7 @@ test('no wake-up is lost, whether workers are quick, slow or all at once', () =>
     assert(Atomics.load(ticks, 0) > 0, 'timers end, also in a worker that always has a batch');
   }));
 
-/** Batches for every place at once, slot by slot; each is to end as its fate says. */
+/** Fills all slots with batches in order; each must end by its fate. */
 async function runAll(fates: readonly number[]): Promise<void> {
   slots.fill(0);
   const ends = await Promise.all(fates.map((fate, slot) => run(slot, fate)));
@@ -104,12 +101,12 @@ test('a result without room, or a worker that throws, ends its own batch and no 
     }
   }));
 
-test('a worker that dies costs its own batch, and the one behind is run', async () => {
+test('a worker that dies fails its own batch, and the next one is run', async () => {
   await runAll(Array.from({ length: SLOTS }, (_, slot) => (slot < 2 ? Fate.dies : Fate.run)));
   assert.deepEqual(reported, []);
 });
 
-test('a worker that died is not taken for one that has loaded', async () => {
+test('a worker that died does not count as loaded', async () => {
   await pool.loaded();
   let isLoaded: boolean | undefined;
   slots.fill(0);
@@ -129,4 +126,4 @@ test('a worker that died is not taken for one that has loaded', async () => {
   await pool.loaded();
 });
 
-test('after all of it the pool closes', () => pool.close());
+test('the pool closes after all of these tests', () => pool.close());

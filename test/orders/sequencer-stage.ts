@@ -1,21 +1,13 @@
 /**
- * A sequencer with a log that the test opens (log-gate.ts) and workers that the test plays:
- * each batch takes its apply turn, and its task ends or fails, when the test says so.
+ * A sequencer with a log that the test opens (log-gate.ts) and workers that the test plays. Batches
+ * take their apply turns, and tasks end or fail, when the test says so.
  */
 import assert from 'node:assert/strict';
-import {
-  CommandBuffer,
-  encodeMarket,
-  encodeOrder,
-  OrderType,
-  Side,
-} from '../../engine/commands.ts';
+import { CommandBuffer } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
-import { MarketFlag } from '../../engine/tables/codes.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
-import type { MicroCollateral, MicroShares, TokenRow } from '../../engine/tables/units.ts';
 import {
   orderRequest,
   type RequestOwner,
@@ -35,7 +27,7 @@ import {
 } from '../../server/orders/exchange-memory/slots.ts';
 import { Sequencer } from '../../server/orders/intake/sequencer.ts';
 import { ResultWriter } from '../../server/orders/worker/answers.ts';
-import { addressWords, idWords } from '../engine/engine-driver.ts';
+import { encodeExpiring } from '../engine/expiring-order.ts';
 import { Gate } from '../storage/log-gate.ts';
 import { TIGHT } from '../storage/stored-exchange.ts';
 
@@ -44,11 +36,10 @@ const OWNER: RequestOwner = {
   address: new Uint8Array(20).fill(2),
 };
 
-/** One task of the pool, as a worker sees it. */
+/** One task of the pool, from a worker's view. */
 export interface Task {
   readonly dispatchSequence: number;
   readonly view: SlotView;
-  /** Bodies of its requests. */
   readonly bodies: readonly string[];
   readonly time: number;
   resolve(): void;
@@ -66,18 +57,16 @@ export class Stage {
   readonly tables = new Tables(allocateEngine(TIGHT));
   readonly sequencer: Sequencer;
   readonly control: Int32Array;
-  /** Tasks that were dispatched and have not ended. */
   readonly tasks: Task[] = [];
   readonly answers: Answer[] = [];
   readonly fatal: string[] = [];
   readonly lines: string[] = [];
   readonly flushed: number[] = [];
-  /** Times of the batches that streams were told of. */
+  /** Batch times that were sent to streams. */
   readonly told: number[] = [];
   time = 1_000;
   /** Closed orders whose final state is on disk. */
   closedPersisted = 7;
-  /** The pool throws instead of running anything. */
   failsToRun = false;
   private readonly writer = new ResultWriter();
   private sequence = 0;
@@ -121,7 +110,6 @@ export class Stage {
     if (begins) this.sequencer.begin();
   }
 
-  /** Submits a request; its answer appears in `answers`. */
   submit(name: string, kind: number = RequestKind.orders): void {
     const answered = (status: number, body: Uint8Array | string): void => {
       this.answers.push({ name, status, body: Buffer.from(body).toString() });
@@ -130,7 +118,7 @@ export class Stage {
     this.sequencer.submit({ ...request, kind });
   }
 
-  /** The next part of a request that was taken before. */
+  /** Submits the next part of a request that was taken before. */
   resume(name: string): void {
     const body = Buffer.from(name);
     const answered = (status: number, answer: Uint8Array | string): void => {
@@ -140,7 +128,10 @@ export class Stage {
     this.sequencer.resume({ kind, owner: OWNER, body, weight: body.length, answered });
   }
 
-  /** The task's turn: each request is answered by its own text; returns its sequence, if any. */
+  /**
+   * Takes the task's turn: each request is answered by its own text; returns its batch sequence, if
+   * any.
+   */
   turn(task: Task, options: { readonly changed: boolean }): number | undefined {
     const { view } = task;
     awaitApplyTurn(this.control, task.dispatchSequence);
@@ -160,7 +151,7 @@ export class Stage {
     return options.changed ? this.sequence : undefined;
   }
 
-  /** Ends a task: resolves, or rejects as a worker that threw or died. */
+  /** Ends a task: resolves, or rejects like a worker that threw or died. */
   async end(task: Task, failure?: string): Promise<void> {
     this.tasks.splice(this.tasks.indexOf(task), 1);
     if (failure === undefined) task.resolve();
@@ -168,7 +159,6 @@ export class Stage {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Turn and end in one. */
   async run(task: Task, changed = true): Promise<void> {
     this.turn(task, { changed });
     await this.end(task);
@@ -204,35 +194,6 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
   };
 }
 
-/** Encodes a market and an order in it that expires at this second. Returns the word of each. */
-export function encodeExpiring(out: CommandBuffer, expiration: number): readonly number[] {
-  const fields = {
-    flags: MarketFlag.tradable,
-    ticksPerUnit: 100,
-    baseFeeBps: 0,
-    minSize: 1 as MicroShares,
-  } as const;
-  const market = encodeMarket(out, fields, idWords(1), [idWords(2), idWords(3)]);
-  const order = encodeOrder(out, {
-    token: 1 as TokenRow,
-    side: Side.buy,
-    type: OrderType.GTD,
-    postOnly: false,
-    shares: 100 as MicroShares,
-    collateral: 50 as MicroCollateral,
-    expiration,
-    feeRateBps: 0,
-    signatureType: 0,
-    precheck: 0,
-    id: idWords(9),
-    maker: addressWords(1),
-    signer: addressWords(1),
-    apiKey: new Int32Array(4),
-  });
-  return [market, order];
-}
-
-/** An engine with an open order that expires at this second. */
 export function withExpiring(stage: Stage, expiration = 2): Engine {
   const engine = new Engine(stage.tables.memory);
   const out = new CommandBuffer(256);

@@ -1,4 +1,3 @@
-/** Diagnosis of wrong signatures: what one would fit, and the bounds for each request, wallet and thread. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { OrderDomain, UnsignedOrder } from '../../client/typed-data.ts';
@@ -36,7 +35,6 @@ function diagnosis(workers = 1): SignatureDiagnosis {
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.slice(2), 'hex'));
 const NOBODY = new Uint8Array(20).fill(9);
 
-/** An order as the check has it, signed for another domain or with other fields. */
 function suspect(
   domain: OrderDomain,
   {
@@ -50,26 +48,39 @@ function suspect(
   }> = {},
 ): SuspectOrder {
   const order: UnsignedOrder = {
-    ...{ salt: '1', maker: of.address, signer: of.address, taker: zero, tokenId: '7' },
-    ...{ makerAmount: '5', takerAmount: '10', expiration: '0', nonce: '0', feeRateBps: '0' },
-    ...{ side: 0, signatureType: 0 },
+    salt: '1',
+    maker: of.address,
+    signer: of.address,
+    taker: zero,
+    tokenId: '7',
+    makerAmount: '5',
+    takerAmount: '10',
+    expiration: '0',
+    nonce: '0',
+    feeRateBps: '0',
+    side: 0,
+    signatureType: 0,
     ...signed,
   };
   const { signature } = of.signOrder(domain, order);
   const address = bytesOf(of.address);
   return {
     ...{ ...order, maker: address, signer: address, taker: bytesOf(zero), side: 0 },
-    ...{ version2: undefined, signature: bytesOf(signature) },
+    version2: undefined,
+    signature: bytesOf(signature),
     ...sent,
   };
 }
 
 const at = (chainId: number, verifyingContract: string, version = '1'): OrderDomain => ({
-  ...{ name: own.name, version, chainId, verifyingContract },
+  name: own.name,
+  version,
+  chainId,
+  verifyingContract,
 });
 const contract = domains[1].contract;
 
-/** Repeats an order as a person does who gets an answer each time; returns the first answer that says what it fits. */
+/** Repeats an order like a person after each answer; returns the first answer with a diagnosis. */
 function fitOf(order: SuspectOrder, times: number): string | undefined {
   const of = diagnosis();
   for (let i = 0; i < times; i++) {
@@ -80,7 +91,7 @@ function fitOf(order: SuspectOrder, times: number): string | undefined {
   return undefined;
 }
 
-test('the contract of other markets and the usual other chain are found at once', () => {
+test('the contract of other markets and the other usual chain are found at once', () => {
   assert.equal(fitOf(suspect(at(CHAIN, second)), 1), `the contract of neg-risk markets, ${second}`);
   assert.equal(fitOf(suspect(at(137, contract)), 1), 'chain id 137');
 });
@@ -104,7 +115,7 @@ test('other chains, types, versions and services are found when the order is sen
   }
 });
 
-test('an answer says whose signature it is, and what was tried in vain', () => {
+test('an answer gives the signer, and the attempts without success', () => {
   const of = diagnosis();
   const order = suspect(at(5, contract));
   of.beginRequest(0, true);

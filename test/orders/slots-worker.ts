@@ -1,6 +1,6 @@
 /**
  * A thread that takes its sequences in turn and writes each into a shared log, at a place that only
- * its turn makes right. Some of its sequences fail before their turn, some it leaves behind dead.
+ * its turn makes right. Some sequences fail before their turn, at some the thread dies.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import {
@@ -12,10 +12,10 @@ import {
 
 export interface TurnsSetup {
   readonly control: SharedArrayBuffer;
-  /** Word 0: how many turns were taken; then their sequences, in the order in which they were. */
+  /** Word 0: number of turns; then their sequences in order. */
   readonly log: SharedArrayBuffer;
   readonly sequences: readonly number[];
-  /** Those that fail before their turn: passed on, not taken. */
+  /** Sequences that fail before their turn: passed on, not taken. */
   readonly failing: readonly number[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The system's Chromium, driven without a window, on the page of a node: what it said, what it asked for,
- * and a few things that a reader does.
+ * The system's Chromium on the page of a node, without a window: its errors, its requests, and a
+ * few actions of a reader.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -18,7 +18,6 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const WAIT_MS_MAX = 120_000;
 
-/** Path of a Chromium, `undefined` where there is none. */
 export function findChromium(): string | undefined {
   const found = spawnSync('which', COMMANDS, { encoding: 'utf8' }).stdout ?? '';
   return found.split('\n').find((path) => path !== '');
@@ -27,14 +26,13 @@ export function findChromium(): string | undefined {
 export interface Size {
   readonly width: number;
   readonly height: number;
-  /** Like a phone, whose pointer is a finger. */
+  /** True: like a phone with touch input. */
   readonly isMobile?: boolean;
   readonly hasTouch?: boolean;
 }
 
 export class Reader {
   readonly page: Page;
-  /** Errors of the console and of scripts. */
   readonly errors: string[] = [];
   readonly origins = new Set<string>();
   private readonly browser: Browser;
@@ -71,12 +69,10 @@ export class Reader {
     return this.page.$$eval(selector, (found) => found.map(({ textContent }) => textContent ?? ''));
   }
 
-  /** Waits until the text of an element matches. */
   sees(selector: string, pattern: RegExp): Promise<void> {
     return this.waitFor(selector, 'textContent', pattern);
   }
 
-  /** Waits until a chart says so in words. */
   chartSays(selector: string, pattern: RegExp): Promise<void> {
     return this.waitFor(selector, 'ariaLabel', pattern);
   }
@@ -103,7 +99,6 @@ export class Reader {
     await this.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
   }
 
-  /** Calls a function of in-page.js. */
   ask<T>(name: string, ...values: readonly unknown[]): Promise<T> {
     const call = `inPage.${name}(${values.map((value) => JSON.stringify(value)).join(', ')})`;
     return this.page.evaluate(call) as Promise<T>;

@@ -1,4 +1,4 @@
-/** The page of a node with its cluster, in a real browser. Three processes on a real etcd. */
+/** The page of a node in a cluster, in a real browser. Three processes on a real etcd. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { clustered, NEEDS_ETCD, WAIT_MS } from '../cluster/whole-cluster.ts';
@@ -15,7 +15,7 @@ const chromium = findChromium();
 const noBrowser = chromium === undefined && 'no Chromium here (apt-get install chromium)';
 
 test(
-  'the page of a node shows its role, its leader and its lag, all nodes, and who is away',
+  'the page of a node shows its role, its leader and its lag, all nodes, and the missing ones',
   { skip: NEEDS_ETCD.skip || noBrowser },
   (t) =>
     clustered(async (cluster) => {

@@ -1,4 +1,3 @@
-/** Outcomes on the page of a node: the prices of three at once, and the payout of a market that has resolved. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
@@ -10,13 +9,13 @@ import { findChromium, Reader } from './browser.ts';
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
 const CLUBS = ['Harbor Comets', 'Draw', 'Northgate Owls'];
-/** A day and a time in any time zone, such as "26 Nov 2026, 18:50" in the order of English. */
+/** Pattern of a day and a time in any time zone, such as "26 Nov 2026, 18:50". */
 const MOMENT = String.raw`\w+ \d+, 20\d\d, \d\d:\d\d`;
 
 const chromium = findChromium();
 const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
 
-test('outcomes on the page of a node', { skip }, async (t) => {
+test('the page of a node shows outcomes', { skip }, async (t) => {
   const directory = temporaryDirectory();
   const [three, yes, halves, pair] = (await withMarkets(directory, [
     { id: 1, outcomes: CLUBS },
@@ -59,7 +58,7 @@ test('outcomes on the page of a node', { skip }, async (t) => {
     await shows(row(2, '.market-outcomes'), '');
   });
 
-  await t.test('the chosen one of three has its price beside those of the others', async () => {
+  await t.test('a chosen outcome of three has its price beside those of the others', async () => {
     await shows('#outcomes label:nth-of-type(1)', 'Harbor Comets0\\.45');
     await shows('#outcomes label:nth-of-type(2)', 'Draw0\\.20');
     await shows('#outcomes label:nth-of-type(3)', 'Northgate Owls–');
@@ -83,7 +82,7 @@ test('outcomes on the page of a node', { skip }, async (t) => {
   });
 
   await t.test(
-    'void markets and other payouts say so, in the list and beside the book',
+    'void markets and other payouts are labelled, in the list and beside the book',
     async () => {
       await operator.done('POST /admin/markets/void', { condition: halves.conditionId });
       const { conditionId: condition } = pair;
@@ -106,7 +105,7 @@ test('outcomes on the page of a node', { skip }, async (t) => {
     },
   );
 
-  await t.test('a phone shows all of it without sideways scrolling', async () => {
+  await t.test('a phone shows the page without sideways scrolling', async () => {
     await reader.look(PHONE, 'dark');
     for (const view of ['markets', 'market']) {
       await page.click(`.views [data-view=${view}]`);

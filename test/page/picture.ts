@@ -12,10 +12,10 @@ import { temporaryDirectory, until } from '../common/node-harness.ts';
 import { ROOT } from '../common/root.ts';
 import { findChromium, Reader } from './browser.ts';
 
-/** It builds first. */
+/** Includes a build. */
 const START_MS_MAX = 600_000;
 const AFTER_MS = 120_000;
-/** The rates and the chart of the page need some seconds of their own. */
+/** Time that the rates and the chart of the page need. */
 const LOOKING_MS = 15_000;
 const SIZE = { width: 1440, height: 900 };
 const PICTURE = join(ROOT, 'server/page/page.webp');

@@ -1,6 +1,6 @@
 /**
- * A venue that misbehaves as it is told to: books over real HTTP, their stream over real WebSockets. It speaks the
- * public form, or that of this node with places in streams.
+ * A faulty venue: books over real HTTP, their stream over real WebSockets. It speaks the public
+ * form, or that of this node with stream cursors.
  */
 
 import assert from 'node:assert/strict';
@@ -22,31 +22,30 @@ interface FakeBook {
   readonly bids: Levels;
   readonly asks: Levels;
   at: number;
-  /** Of its last event. */
+  /** Stream sequence of its last message. */
   sequence: number;
 }
 
 export class FakeVenue {
   port = 0;
-  /** It sends nothing, and reads nothing. */
+  /** True: it sends nothing, and reads nothing. */
   isMute = false;
-  /** Hashes are those of the node's own rule. */
+  /** True: hashes follow the node's own rule. */
   makesHashes = false;
   hasPlaces = false;
-  /** Lists of markets have a full page at any offset. */
+  /** True: lists of markets have a full page at any offset. */
   repeatsPages = false;
-  /** Says of books what is sent in place of them. */
+  /** Replaces the answer about books. */
   snapshot: ((json: Record<string, unknown>) => Record<string, unknown>) | undefined;
-  /** Answers leave once it resolves, as the books were before. */
+  /** Answers, made from earlier books, leave once it resolves. */
   held: Promise<void> = Promise.resolve();
-  /** Which requests for books are answered with an error. */
+  /** Selects requests for books that are answered with an error. */
   refuses: ((tokens: readonly string[]) => boolean) | undefined;
-  /** Tokens of each request for books. */
   readonly asked: string[][] = [];
-  /** The same as `held`, for events of its catalog. */
+  /** Delays events of its catalog, like `held`. */
   heldEvents: Promise<void> = Promise.resolve();
   connections = 0;
-  /** What the catalog says of a market beside its terms, by condition id. */
+  /** Catalog members of a market beside its terms, by condition id. */
   readonly said = new Map<string, Readonly<Record<string, unknown>>>();
   readonly markets: CatalogMarket[] = [];
   private readonly books = new Map<string, FakeBook>();
@@ -82,17 +81,14 @@ export class FakeVenue {
     return `ws://127.0.0.1:${this.port}/ws/market`;
   }
 
-  /** Requests for books that it got. */
   get snapshots(): number {
     return this.asked.length;
   }
 
-  /** Of each connection that has subscribed: how many tokens it follows. */
   get subscriptions(): number[] {
     return [...this.sockets.values()].map(({ size }) => size).filter((size) => size > 0);
   }
 
-  /** Has one market more. */
   list(terms: Partial<MarketTerms> = {}): CatalogMarket {
     const file = catalogFile([{ id: this.markets.length + 1, ...terms }]) as {
       events: { id: string }[];
@@ -108,12 +104,11 @@ export class FakeVenue {
     return market;
   }
 
-  /** Moves its clock; back, too. */
   pass(ms: number): void {
     this.now += ms;
   }
 
-  /** 'size@price' of each level, in ascending order of prices. */
+  /** `size@price` of each level, in ascending order of prices. */
   levels(token: string): { readonly bids: string[]; readonly asks: string[] } {
     const texts = (levels: Levels): string[] =>
       [...levels].map(([price, size]) => `${size}@${price}`).sort();
@@ -121,7 +116,7 @@ export class FakeVenue {
     return { bids: texts(bids), asks: texts(asks) };
   }
 
-  /** Changes levels, and says so in the newer or in the older form. */
+  /** Changes levels, and sends messages of the newer or of the older form. */
   change(
     token: string,
     changes: readonly (readonly [side: Side, price: string, size: string])[],
@@ -140,7 +135,12 @@ export class FakeVenue {
 
   print(token: string, side: Side, price: string, size: string): void {
     this.send(token, {
-      ...{ event_type: 'last_trade_price', asset_id: token, market: 'x', side, price, size },
+      event_type: 'last_trade_price',
+      asset_id: token,
+      market: 'x',
+      side,
+      price,
+      size,
       timestamp: String(this.now),
     });
   }
@@ -149,7 +149,7 @@ export class FakeVenue {
     this.send(token, { event_type: 'book', ...this.json(token), ...other });
   }
 
-  /** One message to who follows the token, with the next place where it has places. */
+  /** Sends one message to followers of the token, with the next stream cursor where it has them. */
   send(token: string, message: Readonly<Record<string, unknown>>): void {
     const previous = this.books.get(token)!.sequence;
     const place = {
@@ -160,7 +160,7 @@ export class FakeVenue {
     this.sendText(token, JSON.stringify(this.hasPlaces ? { ...message, ...place } : message));
   }
 
-  /** A message that nobody gets. Returns its place. */
+  /** Skips a message; returns its stream sequence. */
   lose(token: string): number {
     const book = this.books.get(token)!;
     book.sequence += 1;
@@ -172,12 +172,10 @@ export class FakeVenue {
     for (const [socket, tokens] of this.sockets) if (tokens.has(token)) socket.send(text);
   }
 
-  /** To everybody. */
   tellAll(message: object): void {
     for (const socket of this.sockets.keys()) socket.send(JSON.stringify(message));
   }
 
-  /** Whether somebody has subscribed to the token. */
   isFollowed(token: string): boolean {
     return [...this.sockets.values()].some((tokens) => tokens.has(token));
   }
@@ -248,9 +246,16 @@ export class FakeVenue {
     const { asks, at, bids } = this.books.get(token)!;
     const texts = (levels: Levels) => [...levels].map(([price, size]) => ({ price, size }));
     const book: Record<string, unknown> = {
-      ...{ market: 'x', asset_id: token, timestamp: String(at), hash: '' },
-      ...{ bids: texts(bids), asks: texts(asks), min_order_size: '5', tick_size: '0.01' },
-      ...{ neg_risk: false, last_trade_price: '' },
+      market: 'x',
+      asset_id: token,
+      timestamp: String(at),
+      hash: '',
+      bids: texts(bids),
+      asks: texts(asks),
+      min_order_size: '5',
+      tick_size: '0.01',
+      neg_risk: false,
+      last_trade_price: '',
     };
     if (this.makesHashes) {
       book.hash = createHash('sha1').update(JSON.stringify(book)).digest('hex');

@@ -1,4 +1,3 @@
-/** The JSON Schema of messages and the reader of messages agree, and the documents have both. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +17,7 @@ const matches = new Ajv2020({ strict: false }).compile(SCHEMA);
 const EXAMPLES = SCHEMA.examples as readonly JsonObject[];
 const EXAMPLE = join(ROOT, 'docs/recording-messages.example.jsonl');
 
-/** Returns the reason for which the reader leaves a message out; undefined = it reads it. */
+/** Returns the reason for which the reader leaves a message out; `undefined` when it reads it. */
 function damageOf(message: JsonObject): string | undefined {
   let damage: string | undefined;
   const events = understoodEvents(message, (why) => {
@@ -27,7 +26,7 @@ function damageOf(message: JsonObject): string | undefined {
   return damage ?? (events.length === 0 ? 'it says nothing' : undefined);
 }
 
-test('the command prints the schema, and the documents have it and its examples', async () => {
+test('the command prints the schema that the documents have, with its examples', async () => {
   const { code, stdout } = await cli(temporaryDirectory(), ['record', 'schema']);
   assert.equal(code, 0);
   assert.deepEqual(JSON.parse(stdout), SCHEMA);
@@ -56,7 +55,7 @@ test('the example matches, and is a recording on which a strategy trades and is 
   assert.deepEqual([market?.fills, market?.payout], [2, [1, 0]]);
 });
 
-/** Each object with one member replaced, or left out, at every depth. */
+/** Copies of a value with one member replaced or left out, at every depth. */
 function* variants(value: unknown, others: readonly unknown[]): Generator<unknown> {
   if (Array.isArray(value)) {
     for (const [i, item] of value.entries())
@@ -71,7 +70,7 @@ function* variants(value: unknown, others: readonly unknown[]): Generator<unknow
   }
 }
 
-test('what the schema accepts is read, whatever stands in place of a member', () => {
+test('the reader accepts what the schema accepts, with any value in place of a member', () => {
   const others = [
     ...[null, true, 0, 7, -1, 0.5, 1e300, [], {}, [null], [{}], ''],
     ...[
@@ -107,7 +106,7 @@ test('what the schema accepts is read, whatever stands in place of a member', ()
   assert(accepted > 200 && refused > 1_000, `${accepted} accepted, ${refused} refused`);
 });
 
-test('recorded streams match', { skip: sharedPaths().length === 0 }, () => {
+test('recorded streams match the schema', { skip: sharedPaths().length === 0 }, () => {
   for (const path of sharedPaths()) {
     assert(existsSync(path));
     for (const line of readFileSync(path, 'utf8').split('\n')) {

@@ -1,4 +1,3 @@
-/** A source with more markets than one connection, one request or one page takes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
@@ -11,14 +10,13 @@ import { FakeVenue } from './fake-source.ts';
 import { MirroredEngine } from './mirrored-engine.ts';
 
 const MARKETS = 230;
-/** Of one connection. */
+/** Tokens of one connection. */
 const TOKENS_MAX = 400;
-/** Of one request for books. */
+/** Tokens of one request for books. */
 const ITEMS_MAX = 50;
 
 let marks = 0;
 
-/** Levels that no other book has. */
 function own(venue: FakeVenue, token: string): void {
   marks += 1;
   venue.change(token, [
@@ -39,7 +37,7 @@ function firstTokens({ markets }: FakeVenue): string[] {
   return markets.map(({ tokenIds }) => tokenIds[0]!);
 }
 
-test('markets of over 400 tokens are followed by two connections, and a later one finds its place', async (t) => {
+test('markets of over 400 tokens are followed by two connections, and a later market joins one', async (t) => {
   const mirrored = await many(t);
   const { venue } = mirrored;
   const sizes = (): number[] => venue.subscriptions.sort((a, b) => b - a);
@@ -64,7 +62,7 @@ test('markets of over 400 tokens are followed by two connections, and a later on
   assert.deepEqual(sizes(), [TOKENS_MAX, all + 2 - TOKENS_MAX]);
 });
 
-test('snapshots of many books come in pages, and one that is refused keeps no other one back', async (t) => {
+test('snapshots of many books come in pages, and a refused one delays no other', async (t) => {
   const mirrored = await many(t);
   const { venue } = mirrored;
   const tokens = firstTokens(venue);
@@ -90,7 +88,7 @@ test('snapshots of many books come in pages, and one that is refused keeps no ot
   assert(venue.asked.every(({ length }) => length <= ITEMS_MAX));
 });
 
-test('after a restart, markets that somebody has orders or shares of come before others of `top:N`', async (t) => {
+test('markets with orders or shares come before others of `top:N` after a restart', async (t) => {
   const mirrored = await MirroredEngine.start(t, own, { markets: 5 });
   const { sim, venue } = mirrored;
   const [, first, second, third] = venue.markets;
@@ -106,7 +104,7 @@ test('after a restart, markets that somebody has orders or shares of come before
   await until(() => live().length === 5);
 });
 
-test('markets without two outcomes are counted, and leave their places of top:N to others', async (t) => {
+test('markets without two outcomes are counted, and leave their places in top:N to others', async (t) => {
   const mirrored = await MirroredEngine.start(t, own, { markets: 6 });
   const { venue } = mirrored;
   const [first, second] = venue.markets;
@@ -128,13 +126,17 @@ test('markets without two outcomes are counted, and leave their places of top:N 
   assert.deepEqual(mirrored.mirror.facts().leftOut, [first!.conditionId]);
 });
 
-test('a stream that cannot be reached is said with its address and reason, once', async (t) => {
+test('an unreachable stream is logged once with its address and reason', async (t) => {
   const venue = await FakeVenue.start(t);
   const port = await freePort();
   const lines: string[] = [];
   const streamUrl = `ws://127.0.0.1:${port}/ws/market`;
   const mirror = new BookMirror({
-    ...{ url: venue.url, streamUrl, rate: 10, refreshMs: 60_000, traded: [] },
+    url: venue.url,
+    streamUrl,
+    rate: 10,
+    refreshMs: 60_000,
+    traded: [],
     api: new SourceApi(venue.url, venue.url, new AbortController().signal),
     choice: parseChoice('top:1')!,
     node: {

@@ -1,4 +1,7 @@
-/** Whole nodes: one has a market, the other one mirrors it and trades play money, and either is killed. */
+/**
+ * Whole nodes: one has a market, another one mirrors it and trades play money, and either is
+ * killed.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +33,6 @@ async function mirrorOf(node: TestNode): Promise<MirrorJson> {
   return ((await get(node, '/status')).json as { readonly mirror: MirrorJson }).mirror;
 }
 
-/** Waits until so many books are live, and none is anything else. */
 async function allLive(node: TestNode, count: number): Promise<void> {
   await until(async () => {
     const mirror = await mirrorOf(node);
@@ -38,7 +40,6 @@ async function allLive(node: TestNode, count: number): Promise<void> {
   });
 }
 
-/** 'size@price' of a book, bids and asks. */
 async function shown(node: TestNode, token: string): Promise<string> {
   const { asks, bids } = await book(node, token);
   return [...levels(bids), '|', ...levels(asks)].join(' ');
@@ -57,7 +58,6 @@ async function cashOf(node: TestNode, trader: Trader): Promise<string> {
   return (await balanceOf(node, trader)).cash.total;
 }
 
-/** All pages of a list. */
 async function listed<T>(node: TestNode, trader: Trader, path: string): Promise<T[]> {
   const found: T[] = [];
   for (let cursor = ''; cursor !== 'LTE='; ) {
@@ -80,7 +80,9 @@ test('paper orders trade with a mirrored venue, survive a kill of either node, a
   assert(market !== undefined && other !== undefined);
   const token = market.tokenIds[0]!;
   const sourceSettings: Settings = {
-    ...{ LEDGER: 'on', FAUCET: '1000', PORT: String(await freePort()) },
+    LEDGER: 'on',
+    FAUCET: '1000',
+    PORT: String(await freePort()),
   };
   let source = await OperatorNode.start(sourceDir, sourceSettings);
   const maker = await Trader.join(source.node, 'maker');
@@ -91,7 +93,9 @@ test('paper orders trade with a mirrored venue, survive a kill of either node, a
   }
 
   const mirrorSettings: Settings = {
-    ...{ LEDGER: 'on', FAUCET: '1000', PORT: String(await freePort()) },
+    LEDGER: 'on',
+    FAUCET: '1000',
+    PORT: String(await freePort()),
     MIRROR_URL: `http://127.0.0.1:${source.node.port}`,
     CATALOG_SYNC_SECONDS: '1',
   };
@@ -143,17 +147,15 @@ test('paper orders trade with a mirrored venue, survive a kill of either node, a
   await source.node.stop();
 });
 
-/** Orders of a paper trader that were acknowledged. */
 interface Acknowledged {
   readonly resting: string[];
-  /** Micro-shares that it got at once, by order. */
+  /** Micro-shares that orders got at once, by order. */
   readonly taken: Map<string, number>;
 }
 
-/** So that there are not too many. */
+/** Pause between orders, which bounds their number. */
 const TURN_MS = 10;
 
-/** Buys from the books and rests below them, in turns. */
 async function trade(
   node: TestNode,
   trader: Trader,
@@ -182,7 +184,6 @@ async function trade(
   }
 }
 
-/** Everything that was acknowledged is there. */
 async function checkAcknowledged(
   node: TestNode,
   trader: Trader,
@@ -211,16 +212,21 @@ async function checkAcknowledged(
   assert.deepEqual(new Map(held.sort()), new Map([...shares].sort()));
 }
 
-test('the living demo of one node is mirrored by another one, and both are killed in the middle', async () => {
+test('a node mirrors the live demo of another one through kills of both', async () => {
   const [sourceDir, mirrorDir] = [temporaryDirectory(), temporaryDirectory()];
   const demo: Settings = {
-    ...{ CLIENT_PROFILE: 'polymarket', DEMO: 'on', DEMO_TRADERS: 'on' },
+    CLIENT_PROFILE: 'polymarket',
+    DEMO: 'on',
+    DEMO_TRADERS: 'on',
     PORT: String(await freePort()),
   };
   let source = await TestNode.start(sourceDir, demo);
   const mirrorSettings: Settings = {
-    ...{ LEDGER: 'on', FAUCET: '1000000', CATALOG_SYNC_SECONDS: '1' },
-    ...{ MIRROR_URL: `http://127.0.0.1:${source.port}`, MIRROR_MARKETS: 'top:12' },
+    LEDGER: 'on',
+    FAUCET: '1000000',
+    CATALOG_SYNC_SECONDS: '1',
+    MIRROR_URL: `http://127.0.0.1:${source.port}`,
+    MIRROR_MARKETS: 'top:12',
     PORT: String(await freePort()),
   };
   let mirror = await TestNode.start(mirrorDir, mirrorSettings);
@@ -240,7 +246,10 @@ test('the living demo of one node is mirrored by another one, and both are kille
   const tokens = markets.flatMap(({ tokenIds }) => tokenIds);
   const sides = async (node: TestNode): Promise<string[]> =>
     (await books(node, tokens)).map(({ asks, bids }) => [levels(asks), levels(bids)].join('|'));
-  /** Each book at some time, as others change while two nodes are read; each time after a change. */
+  /**
+   * Waits until each book was equal on both nodes after a change; books may change between two
+   * reads.
+   */
   const equal = async (times: number): Promise<void> => {
     let last = '';
     for (let changes = 0; changes < times; changes++) {
@@ -293,7 +302,7 @@ test('the living demo of one node is mirrored by another one, and both are kille
   await verified(mirrorDir, mirrorSettings);
 });
 
-test('a directory without a ledger is not mirrored into: the start is refused', async () => {
+test('a start that mirrors into a directory without a ledger is refused', async () => {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, [{ id: 1 }]);
   await (await TestNode.start(dataDir)).stop();

@@ -1,4 +1,3 @@
-/** The settings of the fill model over a live mirror: what is left of a level that was taken, and places in queues. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -15,7 +14,7 @@ import { FakeVenue } from './fake-source.ts';
 import { MirroredEngine } from './mirrored-engine.ts';
 
 const SHARE = 1_000_000;
-/** Longer than a print and the decrease that it explains are apart. */
+/** More than the time between a print and the decrease that it explains. */
 const LATER_MS = 2_001;
 
 function usual(venue: FakeVenue, token: string): void {
@@ -26,7 +25,7 @@ function usual(venue: FakeVenue, token: string): void {
   ]);
 }
 
-/** What a paper order left of the asks, after messages of which each leaves its mark in the bids. */
+/** Asks after a paper order took from them, read after messages that each mark the bids. */
 async function asksAfterTaking(mirrored: MirroredEngine): Promise<string[][]> {
   const { sim, token, venue } = mirrored;
   sim.deposit(1, 1_000 * SHARE);
@@ -35,7 +34,7 @@ async function asksAfterTaking(mirrored: MirroredEngine): Promise<string[][]> {
   };
   const seen: string[][] = [];
   let marks = 0;
-  const noteAfter = async (say: () => void): Promise<void> => {
+  const recordAfter = async (say: () => void): Promise<void> => {
     marks += 1;
     const mark = `${marks}@0.39`;
     say();
@@ -45,13 +44,13 @@ async function asksAfterTaking(mirrored: MirroredEngine): Promise<string[][]> {
   };
   take(100);
   seen.push(mirrored.levels().asks);
-  await noteAfter(() => undefined);
-  await noteAfter(() => venue.sendBook(token));
-  await noteAfter(() => venue.change(token, [['SELL', '0.43', '70']]));
+  await recordAfter(() => undefined);
+  await recordAfter(() => venue.sendBook(token));
+  await recordAfter(() => venue.change(token, [['SELL', '0.43', '70']]));
   return seen;
 }
 
-test('what a paper order took comes back with the next change of its level, and of no other one', async (t) => {
+test('size that a paper order took comes back with the next change of its level, and of no other one', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual, { impact: 'keep' });
   assert.deepEqual(await asksAfterTaking(mirrored), [
     ['30@0.44'],
@@ -61,7 +60,7 @@ test('what a paper order took comes back with the next change of its level, and 
   ]);
 });
 
-test('under `restore` what a paper order took comes back with the next message of its book', async (t) => {
+test('size that a paper order took comes back with the next message of its book under `restore`', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual, { impact: 'restore' });
   assert.deepEqual(await asksAfterTaking(mirrored), [
     ['30@0.44'],
@@ -131,8 +130,12 @@ test('a node takes both rules from its settings', async (t) => {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, [{ id: 1 }]);
   const node = await TestNode.start(dataDir, {
-    ...{ LEDGER: 'on', FAUCET: '1000', MIRROR_URL: venue.url, MIRROR_STREAM_URL: venue.streamUrl },
-    ...{ MIRROR_IMPACT: 'restore', MIRROR_QUEUE: 'proportional' },
+    LEDGER: 'on',
+    FAUCET: '1000',
+    MIRROR_URL: venue.url,
+    MIRROR_STREAM_URL: venue.streamUrl,
+    MIRROR_IMPACT: 'restore',
+    MIRROR_QUEUE: 'proportional',
   });
   const shows = (bids: string, asks: string) =>
     until(async () => {

@@ -1,4 +1,6 @@
-/** A mirror of a fake venue into an engine in this process: what it does wrong can be done in milliseconds. */
+/**
+ * A book mirror of a fake venue into an engine in this process, where its faults take milliseconds.
+ */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { CommandBuffer, commandWords } from '../../engine/commands.ts';
@@ -21,21 +23,26 @@ import { until } from '../common/node-harness.ts';
 import { FakeVenue } from './fake-source.ts';
 
 const CAPACITIES = {
-  ...{ markets: 256, tokens: 512, accounts: 64, orders: 4_096, levels: 65_536 },
-  ...{ trades: 1_000, history: 1_000, positions: 1_024 },
+  markets: 256,
+  tokens: 512,
+  accounts: 64,
+  orders: 4_096,
+  levels: 65_536,
+  trades: 1_000,
+  history: 1_000,
+  positions: 1_024,
 };
-/** A machine that is busy must not pause a book by itself. */
+/** Long enough for a busy machine: no time-out of its own pauses a book. */
 const LONG_MS = 60_000;
 
-/** Of a simulator that nobody moves on. */
+/** Time of a simulator whose clock stands still. */
 const TIME = 1;
 
 interface Settings {
-  /** Markets that the venue begins with. */
   readonly markets?: number;
   readonly impact?: Impact;
   readonly queue?: QueueRule;
-  /** How long a book in doubt keeps its levels. */
+  /** Milliseconds for which a stale book keeps its levels. */
   readonly graceMs?: number;
   readonly silenceMs?: number;
 }
@@ -63,7 +70,11 @@ export class MirroredEngine {
     this.register();
     const log = (_: string, line: string): void => void this.lines.push(line);
     this.own = new NodeBroker({
-      ...{ tables: this.sim.engine.t, log, impact, queue, signal: this.closing.signal },
+      tables: this.sim.engine.t,
+      log,
+      impact,
+      queue,
+      signal: this.closing.signal,
       name: 'mirror',
       namesOf: (row) => this.venue.markets[row - 1]?.outcomes,
       source: async (commands) => this.apply(commands),
@@ -75,25 +86,30 @@ export class MirroredEngine {
     });
     this.open = (choice) =>
       new BookMirror({
-        ...{ url: venue.url, streamUrl: venue.streamUrl, node: this.own, log },
+        url: venue.url,
+        streamUrl: venue.streamUrl,
+        node: this.own,
+        log,
         api: new SourceApi(venue.url, venue.url, this.closing.signal),
         choice: parseChoice(choice)!,
         traded: this.own.traded(),
         settle: async () => [],
-        ...{ rate: 1_000, refreshMs: 50, graceMs },
+        rate: 1_000,
+        refreshMs: 50,
+        graceMs,
         times: { pingMs: 20, silenceMs: settings.silenceMs ?? LONG_MS, againMs: 10 },
       });
     this.mirror = this.open('top:250');
   }
 
-  /** What a start does after a kill, with another choice of markets. */
+  /** Starts the mirror like a node after a kill, with another choice of markets. */
   async startAgain(choice: string): Promise<void> {
     await this.mirror.close();
     await this.own.clear();
     this.mirror = this.open(choice);
   }
 
-  /** The mirror follows all markets of the venue, and their books are equal. */
+  /** Starts a mirror of all markets of the venue; resolves when their books are equal. */
   static async start(
     t: TestContext,
     set: (venue: FakeVenue, token: string) => void,
@@ -107,7 +123,6 @@ export class MirroredEngine {
     return mirrored;
   }
 
-  /** Its state by the facts of the mirror. */
   get state(): string {
     const { stale, live, paused, staleBooks } = this.mirror.facts();
     if (live === 1) return 'live';
@@ -119,7 +134,6 @@ export class MirroredEngine {
     return new Map<string, number>(this.mirror.facts().staleCounts).get(reason)!;
   }
 
-  /** An order of a paper trader for the first outcome. Returns its number. */
   place(order: Omit<SimulatedOrder, 'token'>, market = this.market): number {
     const token = this.tokenRow(market);
     const { order: number, reason } = this.sim.place({ ...order, token });
@@ -138,7 +152,7 @@ export class MirroredEngine {
     return { bids: texts(bids), asks: texts(asks) };
   }
 
-  /** Waits until every market is live, and has what the venue has. */
+  /** Waits until every market is live and equals that of the venue. */
   async equal(): Promise<void> {
     const { mirror, venue } = this;
     const shown = (levels: object): string => JSON.stringify(levels);
@@ -160,7 +174,6 @@ export class MirroredEngine {
     return marketFirstToken(t, row);
   }
 
-  /** Takes over the catalog of the venue. */
   private register(): void {
     for (const words of marketCommands(this.sim.engine.t, this.venue.markets, assert.fail)) {
       const batch = new CommandBuffer(words.length);

@@ -1,6 +1,6 @@
 /**
- * The queue rules once more, by the book and slowly: each paper order keeps all that happened at its level since
- * it came, and where it stands is worked out from the beginning each time.
+ * The queue rules by plain loops: each paper order keeps everything that happened at its level
+ * since it came, and its position is computed from the beginning each time.
  */
 import type { QueueRule } from '../../engine/paper/place.ts';
 
@@ -19,7 +19,7 @@ interface Open {
 
 export class NaivePlace {
   private readonly start: number;
-  /** Of decreases shortly before it came: what a print may still be about. */
+  /** Decreases shortly before it came, which a later print may explain. */
   private readonly before: readonly Open[];
   private readonly history: Happened[] = [];
   private readonly rule: QueueRule;
@@ -34,7 +34,7 @@ export class NaivePlace {
     this.history.push(happened);
   }
 
-  /** How much of a print of `size` at `time` reaches it. */
+  /** Part of a print of `size` at `time` that reaches it. */
   reached(size: number, time: number): number {
     let ahead = this.start;
     const before = this.before.map((open) => ({ ...open }));
@@ -81,7 +81,7 @@ function isNear(time: number, of: { readonly time: number }): boolean {
   return Math.abs(time - of.time) <= WINDOW;
 }
 
-/** Takes `size` off the oldest of a list; returns what they did not have. */
+/** Takes `size` off the oldest of a list; returns the missing rest. */
 function explain(list: Open[], size: number, isOfLevel: boolean): number {
   let rest = size;
   for (const open of list) {
@@ -93,7 +93,6 @@ function explain(list: Open[], size: number, isOfLevel: boolean): number {
   return rest;
 }
 
-/** What happened at one level, whether or not a paper order is there. */
 export class NaiveLevel {
   private open: Open[] = [];
   private prints: Open[] = [];
@@ -111,7 +110,7 @@ export class NaiveLevel {
     this.open.push({ size: rest, from, to, time });
   }
 
-  /** Decreases that a print may still be about. */
+  /** Decreases that a later print may explain. */
   recent(time: number): Open[] {
     this.pass(time);
     return this.open.map((open) => ({ ...open }));

@@ -1,6 +1,7 @@
 /**
- * The source of a recording as the proof sees it: written apart from engine/paper, by maps and whole searches. It
- * knows what the source offers at each price of the first outcome, and what paper orders took of that.
+ * The source of a recording for the proof: written apart from engine/paper, by maps and full
+ * searches. It has the source's offers at each price of the first outcome, and the parts that paper
+ * orders took.
  */
 
 interface LevelText {
@@ -10,7 +11,7 @@ interface LevelText {
   readonly asset_id?: string;
 }
 
-/** What this project and public venues send, without checks. */
+/** Messages of this project and of public venues, without checks. */
 export type MarketMessage = {
   readonly event_type: string;
   readonly timestamp: string;
@@ -24,7 +25,7 @@ export type MarketMessage = {
 
 export type Side = 'bid' | 'ask';
 
-/** Of `<side> <pips>`: micro-shares. */
+/** Micro-shares by `<side> <pips>`. */
 export type Sizes = Map<string, number>;
 
 export function nameOf(side: Side, pips: number): string {
@@ -32,11 +33,11 @@ export function nameOf(side: Side, pips: number): string {
 }
 
 export class NaiveSource {
-  /** What the source said last. */
+  /** Newest levels from the source. */
   said: Sizes = new Map();
-  /** What is offered: the same without levels that cross each other. */
+  /** Offered levels: those of `said` without levels that cross each other. */
   offered: Sizes = new Map();
-  /** What paper orders took of an offer. */
+  /** Parts of offers that paper orders took. */
   readonly taken: Sizes = new Map();
   private readonly asset: string;
   private readonly restores: boolean;
@@ -46,7 +47,6 @@ export class NaiveSource {
     this.restores = restores;
   }
 
-  /** True when the message says something of this book. */
   apply(message: MarketMessage): boolean {
     if (message.event_type === 'book') {
       if (message.asset_id !== this.asset) return false;
@@ -66,7 +66,7 @@ export class NaiveSource {
     return true;
   }
 
-  /** What the source would answer if it was asked. */
+  /** Snapshot that the source would send now. */
   snapshot(timestamp: string): MarketMessage {
     const levels = (side: Side) =>
       [...this.said]
@@ -79,7 +79,6 @@ export class NaiveSource {
     return { event_type: 'book', ...of, bids: levels('bid'), asks: levels('ask') };
   }
 
-  /** What stands in the book of the source. */
   stands(name: string): number {
     return (this.offered.get(name) ?? 0) - (this.taken.get(name) ?? 0);
   }
@@ -122,7 +121,7 @@ function pipsOf(price: string): number {
   return Math.round(Number(price) * 10_000);
 }
 
-/** The recordings have at most six decimals. */
+/** Micro-shares of a size: recordings have at most six decimals. */
 function microOf(size: string): number {
   return Math.round(Number(size) * 1_000_000);
 }

@@ -1,6 +1,7 @@
 /**
- * Money goes to the holder of the token that pays, however a catalog names the outcomes: over imports, pulls and a
- * mirror, with drawn orders of outcomes, against a model in plain sums. What contradicts changes nothing.
+ * Money goes to the holder of the token that pays, however a catalog names the outcomes: over
+ * imports, pulls and a mirror, with drawn orders of outcomes, against a model in plain sums.
+ * Contradictions change nothing.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -26,7 +27,7 @@ const PAID_IN = 1_000 * MICRO;
 const SETS = 50;
 const NAMES = ['North', 'East', 'South', 'West'];
 
-/** Cash and shares of wallets in micro-units, as the rules say in plain sums. */
+/** Cash and shares of wallets in micro-units, by plain sums. */
 class Model {
   private readonly cash = new Map<string, number>();
   private readonly shares = new Map<string, number>();
@@ -52,7 +53,7 @@ class Model {
     this.deposit(to, -amount);
   }
 
-  /** Each token pays its weight of their sum. */
+  /** Pays each token its weight divided by their sum. */
   resolve({ tokenIds }: CatalogMarket, weights: ReadonlyMap<string, number>): void {
     const sum = [...weights.values()].reduce((total, weight) => total + weight, 0);
     for (const wallet of WALLETS) {
@@ -77,7 +78,6 @@ class Model {
   }
 }
 
-/** A node with a ledger, three traders, and the model of what they have. */
 class Stage {
   operator: OperatorNode;
   readonly random: Random;
@@ -112,7 +112,6 @@ class Stage {
     this.operator = await OperatorNode.start(dataDir, others);
   }
 
-  /** Complete sets for all, and some trades of each token. */
   async trade(market: CatalogMarket): Promise<void> {
     const {
       model,
@@ -166,7 +165,7 @@ class Stage {
     assert.equal(imbalance, '0');
   }
 
-  /** Every list and every row by an index says of each token what it was called first. */
+  /** Checks that every list and every row by an index keeps the first name of each token. */
   async checkNames(market: CatalogMarket): Promise<void> {
     const { node } = this.operator;
     const { conditionId, outcomes, tokenIds } = market;
@@ -188,7 +187,10 @@ class Stage {
     }
   }
 
-  /** Resolves by the command line or over HTTP: the winner by name or token, or weights in the order that is shown. */
+  /**
+   * Resolves by the command line or over HTTP: the winner by name or token, or weights in the shown
+   * order.
+   */
   async resolve({ conditionId, outcomes, tokenIds }: CatalogMarket): Promise<Map<string, number>> {
     const { operator, random } = this;
     const winner = random.below(tokenIds.length);
@@ -249,7 +251,7 @@ async function seeded(t: TestContext, body: (random: Random) => Promise<void>): 
   });
 }
 
-test('over imports in drawn orders, with and without a restart, each holder of the winning token is paid', (t) =>
+test('each holder of the winning token is paid after imports in drawn orders, with and without a restart', (t) =>
   seeded(t, async (random) => {
     const dataDir = temporaryDirectory();
     const count = rounds(6);
@@ -282,7 +284,7 @@ test('over imports in drawn orders, with and without a restart, each holder of t
     await stage.operator.node.stop();
   }));
 
-test('over pulls and a mirror of a source that turns round, each holder of the winning token is paid', (t) =>
+test('each holder of the winning token is paid after pulls and a mirror of a source that reverses its outcomes', (t) =>
   seeded(t, async (random) => {
     const venue = await FakeVenue.start(t);
     const [first] = venue.markets as [CatalogMarket];
@@ -363,7 +365,7 @@ test('a source that names tokens of another market, or another neg-risk flag, ch
     const { node } = operator;
     await until(() => markets.every(({ tokenIds }) => venue.isFollowed(tokenIds[0]!)));
     for (const market of markets) await stage.trade(market);
-    /** Returns a shown market without its prices, which follow the trades. */
+    /** Shown market without its prices, which follow the trades. */
     const shownOf = async (condition: string): Promise<unknown> => {
       const market = (await get(node, `/clob/markets/${condition}`)).json as { tokens: Row[] };
       return { ...market, tokens: market.tokens.map(({ price: _, ...token }) => token) };

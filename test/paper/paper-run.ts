@@ -1,6 +1,6 @@
 /**
- * A recording played to an engine whose book mirrors it, with random paper traders beside it, and everything that
- * happens held against a naive source, a naive queue and the rules of a fill.
+ * A recording played to an engine whose book mirrors it, with random paper traders. Everything is
+ * checked against a naive source, a naive queue and the rules of a fill.
  */
 import assert from 'node:assert/strict';
 import { audit } from '../../engine/audit.ts';
@@ -26,7 +26,7 @@ import { type MarketMessage, NaiveSource, nameOf, type Side } from './naive-sour
 
 export interface Recorded {
   readonly name: string;
-  /** Of the first outcome. */
+  /** Token of the first outcome. */
   readonly asset: string;
   readonly second: string;
   readonly ticksPerUnit: TicksPerUnit;
@@ -41,9 +41,9 @@ export interface RunOptions {
   readonly orders: number;
 }
 
-/** What a run did, for tests that compare runs and for those that want each thing to have happened. */
+/** Result of a run, for tests that compare runs and for those that require each case. */
 export interface RunResult {
-  /** Of all fills and of the tables. */
+  /** Digest of all fills and of the tables. */
   readonly digest: string;
   readonly fills: {
     readonly taken: number;
@@ -64,7 +64,9 @@ interface PaperOrder {
 
 const SHARE = 1_000_000;
 const TRADERS = [1, 2, 3, 4];
-/** Of orders that cannot be filled, would meet what they must not, or cost more than is left. */
+/**
+ * Refusals of orders that cannot be filled, would meet forbidden orders, or cost more than is left.
+ */
 const EXPECTED_REASONS: ReadonlySet<number> = new Set([
   RejectReason.notEnough,
   RejectReason.postOnlyCrossesAsk,
@@ -125,7 +127,10 @@ class PaperRun {
     return new MirroredMarket(book, asset, infersTrades);
   }
 
-  /** A model that begins with the tables as they are, and a snapshot: orders lose their places, levels are whole. */
+  /**
+   * A model that begins with the present tables and a snapshot: orders lose their queue positions,
+   * levels are whole.
+   */
   private restart(): void {
     const { naive, open, options } = this;
     this.market = this.newModel();
@@ -159,7 +164,7 @@ class PaperRun {
     return { digest, fills: this.counts, books };
   }
 
-  /** A message to the model and to the naive source; what the model says to the engine, command by command. */
+  /** Plays a message to the model and the naive source, and the model's commands to the engine. */
   private play(message: MarketMessage): boolean {
     const { engine } = this.sim;
     const { i32, f64 } = this.out;
@@ -191,13 +196,13 @@ class PaperRun {
       if (kind === CommandKind.level) this.levelMet(at, fills);
       if (kind === CommandKind.fill) this.queueMet(fills, reached);
       if (kind === CommandKind.print) assert.equal(fills.length, 1);
-      this.note(fills);
+      this.collect(fills);
     }
     assert.deepEqual([...reached], [], 'every order got what its place gave it');
     return isOfBook;
   }
 
-  /** What each paper order has to get of the prints of a message: worked out without the engine. */
+  /** Share of each paper order in the prints of a message, computed without the engine. */
   private share(prints: readonly number[], time: number): Map<number, number> {
     const due = new Map<number, number>();
     const { i32, f64 } = this.out;
@@ -229,7 +234,7 @@ class PaperRun {
     return due;
   }
 
-  /** What a book says to have traded is what it lacks. */
+  /** Checks that inferred trades equal the decrease of the book. */
   private checkInferred(prints: readonly number[], before: ReadonlyMap<string, number>): void {
     for (const at of prints) {
       const side = this.out.i32[at + LevelCommand.side] === 0 ? 'ask' : 'bid';
@@ -261,7 +266,7 @@ class PaperRun {
     return level;
   }
 
-  /** A level that came met paper orders: never more than it offers, at prices that are no better for them. */
+  /** Checks a level that met paper orders: never beyond its size, at prices no better for them. */
   private levelMet(at: number, fills: readonly SimulatedFill[]): void {
     const pips = this.out.i32[at + LevelCommand.pips]!;
     const side = this.out.i32[at + LevelCommand.side] === 0 ? 'bid' : 'ask';
@@ -292,7 +297,6 @@ class PaperRun {
     this.counts.queue += 1;
   }
 
-  /** One order of a random trader, or a cancel. */
   private trade(): void {
     const { random, sim } = this;
     if (this.open.size > 0 && random.chance(30)) {
@@ -320,7 +324,7 @@ class PaperRun {
       postOnly: type === 'GTC' && random.chance(50),
     });
     const fills = sim.fills(from);
-    this.note(fills);
+    this.collect(fills);
     const left = size - this.takerMet(bookSide, ticks * (10_000 / grid), fills);
     if (reason !== RejectReason.accepted) {
       assert(EXPECTED_REASONS.has(reason), `reason ${reason}`);
@@ -349,7 +353,9 @@ class PaperRun {
     this.open.set(number, { number, side, pips, remaining, place });
   }
 
-  /** A paper taker met levels and paper orders: at prices within its limit, and never more than stood there. */
+  /**
+   * Checks a paper taker: prices within its limit, sizes within those of levels and paper orders.
+   */
   private takerMet(side: Side, limit: number, fills: readonly SimulatedFill[]): number {
     const facing = side === 'bid' ? 'ask' : 'bid';
     let total = 0;
@@ -372,7 +378,7 @@ class PaperRun {
     return total;
   }
 
-  /** What anyone sees is what the source offers, less what was taken, and the paper orders. */
+  /** Checks the public book: offers of the source, less taken parts, and the paper orders. */
   private compareBook(): void {
     const expected = new Map<string, number>();
     const add = (name: string, size: number): void => {
@@ -410,7 +416,7 @@ class PaperRun {
     return token === this.tokens[0] ? pips : 10_000 - pips;
   }
 
-  private note(fills: readonly SimulatedFill[]): void {
+  private collect(fills: readonly SimulatedFill[]): void {
     for (const { maker, makerPips, size, taker } of fills) {
       for (const word of [maker, taker, makerPips, size]) {
         this.sum = (Math.imul(this.sum, 31) + word) | 0;

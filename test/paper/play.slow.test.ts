@@ -1,4 +1,3 @@
-/** `play`: a whole node on a recording, and bots that trade on it over sockets. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
@@ -28,7 +27,7 @@ function tokensOf({ clobTokenIds }: Listed): string[] {
   return typeof clobTokenIds === 'string' ? JSON.parse(clobTokenIds) : clobTokenIds;
 }
 
-/** Five minutes: a book around a price that walks, and trades. In the end the first outcome has won. */
+/** Records five minutes: a price that walks, and trades. In the end the first outcome wins. */
 async function record(name: string): Promise<string> {
   const random = new Random(20_260_105);
   const path = join(directory, name);
@@ -108,7 +107,7 @@ async function end({ client, clock, node }: Played): Promise<void> {
   await node.stop();
 }
 
-/** Quotes both outcomes behind the best prices, takes now and then; returns all that happened to it. */
+/** Quotes both outcomes behind the best prices, takes now and then; returns all its events. */
 async function stepThrough(played: Played): Promise<unknown[]> {
   const { client, clock } = played;
   const happened: unknown[] = [];
@@ -135,7 +134,7 @@ async function stepThrough(played: Played): Promise<unknown[]> {
 
 const recording = record('walk');
 
-test('the same recording and the same bot that steps give the same fills', async () => {
+test('one recording and one stepping bot give equal fills', async () => {
   const runs: unknown[][] = [];
   for (const settings of [{}, {}, { MIRROR_LATENCY_MS: '1500' }, { MIRROR_LATENCY_MS: '1500' }]) {
     const played = await play(await recording, ['--speed', 'max'], settings);
@@ -150,7 +149,7 @@ test('the same recording and the same bot that steps give the same fills', async
   assert(trades.length > 5, `only ${trades.length} trades: it is no test`);
 });
 
-/** One node whose market time only these tests advance, each from where the one before it ended. */
+/** One node whose market time only these tests advance, each from the end of the one before. */
 const ADMIN_TOKEN = 'token-of-a-played-node';
 const adminHeaders = { Authorization: `Bearer ${ADMIN_TOKEN}` };
 let started: Promise<Played> | undefined;
@@ -161,7 +160,7 @@ async function startStepped(): Promise<Played> {
   return { ...played, clock };
 }
 
-test('time stands between steps, and credentials are judged by the wall clock', async () => {
+test('time stands still between steps, and credentials are checked by the wall clock', async () => {
   const { admin, client, clock, node } = await stepped();
   assert.deepEqual(await clock.step(0), { time: STARTED, next: STARTED + 2_000 });
   const placed = await client.orders.post({
@@ -231,7 +230,7 @@ test('the resolution at the end of a recording pays', async () => {
   await end(played);
 });
 
-test('a part is played: the books are those of its beginning, and it ends where it was told to', async () => {
+test('a played part begins with its books, and ends at its requested end', async () => {
   const flags = [
     '--speed',
     'max',
@@ -255,7 +254,7 @@ test('a part is played: the books are those of its beginning, and it ends where 
   await end(played);
 });
 
-test('at a speed time runs by itself', async () => {
+test('time runs by itself at a given speed', async () => {
   const played = await play(await recording, ['--speed', '1000']);
   const { admin, node } = played;
   const refused = await send({ port: admin }, 'POST', '/clock/step', {}, '{"ms":1}');
@@ -270,7 +269,7 @@ test('at a speed time runs by itself', async () => {
   await end(played);
 });
 
-test('a recording that cannot be played is refused with a line', async () => {
+test('a recording that cannot be played is refused with a reason', async () => {
   const refusal = (args: readonly string[], settings = {}): Promise<string> =>
     TestNode.start(
       directory,

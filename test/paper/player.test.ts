@@ -1,4 +1,3 @@
-/** A player without a node: which entries become due, and what it says of those that do not. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +8,13 @@ import { openRecording } from '../../storage/recordings/recording.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
 const HEADER = {
-  ...{ format: 'prediction-market-recording', version: 1, venue: 'a test', started: 1_000 },
+  format: 'prediction-market-recording',
+  version: 1,
+  venue: 'a test',
+  started: 1_000,
   // One choice, which found three markets.
-  ...{ markets: ['top:3'], inferred: [] },
+  markets: ['top:3'],
+  inferred: [],
 };
 
 function market(id: number, tokens: readonly string[]): object {
@@ -36,7 +39,6 @@ const CATALOG = {
   },
 };
 
-/** Plays all; returns the times at which entries were due. */
 async function played(entries: readonly object[]) {
   const path = join(temporaryDirectory(), 'recording');
   const text = [HEADER, CATALOG, ...entries].map((entry) => JSON.stringify(entry)).join('\n');
@@ -46,7 +48,9 @@ async function played(entries: readonly object[]) {
   const recording = await openRecording(path);
   const player = new Player({
     recording,
-    ...{ from: 0, to: 0, log: (line) => void lines.push(line) },
+    from: 0,
+    to: 0,
+    log: (line) => void lines.push(line),
     node: {
       apply: async ({ condition }) => void applied.push(condition),
       clear: async () => undefined,
@@ -67,7 +71,7 @@ test('markets are counted by the catalog, those without two outcomes apart', asy
   assert.deepEqual([player.marketCount, leftOut], [2, 1]);
 });
 
-test('an entry without a time that can be is never due; a time that goes back is due at the one before', async () => {
+test('an entry without a possible time is never due, and one whose time goes back is due at the one before', async () => {
   const wrong = [1e300, -1, 5.5, 'NaN', null].map((at) => book(at));
   const stamped = [book(1_002, '9007199254740991'), book(1_002, '-1')];
   const { applied, lines, times } = await played([

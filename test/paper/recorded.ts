@@ -1,4 +1,4 @@
-/** Recordings for the proof: those of ../shared/data where they are there, and a random one of our own making. */
+/** Recordings for the proof: those of ../shared/data where they are there, and a random one. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
@@ -10,7 +10,6 @@ import type { Recorded } from './paper-run.ts';
 
 const SHARED = process.env.SHARED_DATA ?? join(ROOT, '../shared/data');
 
-/** Paths of the recorded streams; none where they are not there. */
 export function sharedPaths(): string[] {
   if (!existsSync(SHARED)) return [];
   return readdirSync(SHARED)
@@ -41,8 +40,9 @@ export async function readRecorded(path: string): Promise<Recorded> {
 type Depth = Map<number, number>;
 
 /**
- * A venue of our own making: levels come and go, trades are said as prints and decreases in either order, for
- * either token, in both forms of messages; now and then it is crossed for a message, or a snapshot comes.
+ * A random venue. Levels come and go, and trades are prints and decreases in either order, for
+ * either token, in both forms of messages. Now and then it is crossed for a message, or a snapshot
+ * comes.
  */
 export function randomRecording(random: Random, steps: number): Recorded {
   const source = new RandomSource(random);
@@ -116,7 +116,7 @@ class RandomSource {
     }
   }
 
-  /** A bid comes before the asks in its way are gone. */
+  /** A bid comes before the asks in its way are removed. */
   private crossed(): void {
     const ask = Math.min(...this.asks.keys());
     if (this.asks.size < 5) return;

@@ -1,7 +1,7 @@
 /**
- * The proof of the fill model: recordings with random paper traders beside them. After every message the book is
- * what the source offers, less what was taken, and the paper orders; each fill is one that the source offered or
- * traded; the ledger adds up; the same run gives the same fills.
+ * The proof of the fill model: recordings with random paper traders. After every message the book
+ * consists of the source's offers, less taken parts, and the paper orders. Each fill is one that
+ * the source offered or traded, the ledger adds up, and equal runs give equal fills.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -20,7 +20,7 @@ const STEPS = SHORT === false ? 20_000 : 2_000;
 
 type Setting = (typeof SETTINGS)[number];
 
-/** One of the runs is done again. Returns how often a paper order filled in each way. */
+/** Runs recordings, one of them twice. Returns how often a paper order filled in each way. */
 function prove(
   recorded: Recorded,
   seed: number,
@@ -39,7 +39,7 @@ function prove(
   return found;
 }
 
-test('a random venue that says trades twice, with random traders', () => {
+test('the proof holds for a random venue that reports trades twice, with random traders', () => {
   withSeed((random) => {
     const recorded = randomRecording(random, STEPS);
     const found = prove(recorded, random.next(), SETTINGS);
@@ -48,7 +48,7 @@ test('a random venue that says trades twice, with random traders', () => {
 });
 
 for (const path of sharedPaths()) {
-  test(`random traders on ${path.split('/').at(-1)}`, async () => {
+  test(`the proof holds for random traders on ${path.split('/').at(-1)}`, async () => {
     const recorded = await readRecorded(path);
     withSeed((random) => {
       const drawn = random.below(SETTINGS.length);

@@ -1,4 +1,3 @@
-/** Sources that redirect, as real servers: pulls, requests and streams follow to the same host, and to no other. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -30,7 +29,6 @@ async function portOf(t: TestContext, server: NetServer): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that answers everything by a redirect; `to` gets the path. */
 async function redirecting(
   t: TestContext,
   status: number,
@@ -45,7 +43,7 @@ async function redirecting(
   return `http://127.0.0.1:${await portOf(t, server)}`;
 }
 
-/** A proxy before a venue: redirects everything below /old to where `to` leads for the rest of the path. */
+/** A proxy before a venue: redirects everything below /old to `to` of the rest of the path. */
 async function fronted(
   t: TestContext,
   venue: FakeVenue,
@@ -90,7 +88,6 @@ async function fronted(
   return { url: `http://127.0.0.1:${await portOf(t, server)}`, seen };
 }
 
-/** A server that nobody may come to. */
 async function stranger(t: TestContext): Promise<{ readonly url: string; calls: () => number }> {
   let calls = 0;
   const server = createServer((_, response) => void response.end('[]'));
@@ -115,7 +112,7 @@ function openedBy(t: TestContext, url: string): { readonly state: string[]; clos
   return { state, close: () => socket.close() };
 }
 
-test('requests and streams follow a redirect to the same host, with what they asked for', async (t) => {
+test('requests and streams follow a redirect to the same host, with their path and query', async (t) => {
   const venue = await FakeVenue.start(t);
   const [market] = venue.markets;
   const [token] = market!.tokenIds as [string];
@@ -167,7 +164,7 @@ test('no request and no stream follows a redirect to another host, or to another
   assert.equal(other.calls(), 0, 'nobody came');
 });
 
-test('a pull follows to the same host, and fails with the reason where the source redirects to another one', async (t) => {
+test('a pull follows a redirect to the same host, and fails with the reason when it leads to another one', async (t) => {
   const venue = await FakeVenue.start(t);
   const { url } = await fronted(t, venue, 301, (path) => path);
   const store = openCatalog(temporaryDirectory(), { durability: 'committed' });

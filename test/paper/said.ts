@@ -1,4 +1,4 @@
-/** What is in a buffer of commands of the fill model, as lines that a test compares. */
+/** Commands of the fill model in a buffer, as lines for comparisons. */
 import {
   type CommandBuffer,
   CommandKind,
@@ -9,7 +9,10 @@ import {
 } from '../../engine/commands.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 
-/** `level buy 0.40 100`, `print sell 0.40 5`, `fill #3 5`: sizes in shares. The buffer is empty then. */
+/**
+ * Lines such as `level buy 0.40 100`, `print sell 0.40 5`, `fill #3 5`: sizes in shares. Empties
+ * the buffer.
+ */
 export function said(out: CommandBuffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at < out.words; at += commandWords(out.i32, at)) {

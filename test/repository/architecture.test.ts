@@ -1,4 +1,7 @@
-/** The paths that docs/architecture.md lists: each file is there, and has or calls the functions that its line names. */
+/**
+ * Paths that docs/architecture.md lists: each file exists, and defines or calls the functions of
+ * its line.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +16,6 @@ interface Step {
   readonly calls: readonly string[];
 }
 
-/** The numbered lines of a section. */
 function stepsOf(heading: string): Step[] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const lines = section

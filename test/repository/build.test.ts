@@ -1,4 +1,7 @@
-/** Programs run from what is built, and are built again where their sources have changed (build/run.js). */
+/**
+ * Programs run from the built form, and are built again where their sources have changed
+ * (build/run.js).
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +23,7 @@ mkdirSync('dist/build', { recursive: true });
 writeFileSync('dist/build/bundle.js', '');
 `;
 
-/** A checkout with two programs, which say what they are and what they get. */
+/** A checkout with two programs, which print their names and arguments. */
 class Checkout {
   readonly place = temporaryDirectory();
 
@@ -58,7 +61,7 @@ class Checkout {
 
 const CLI = 'node/server/cli.js';
 
-test('a program is built before its first run and runs without a word from then on', () => {
+test('a program is built before its first run and runs without output of the build from then on', () => {
   const checkout = new Checkout();
   const first = checkout.run(CLI, 'a', 'b');
   assert.match(first.stderr, /^nothing is built yet: building\nthe compiler speaks\nbuilt in /);
@@ -108,7 +111,7 @@ test('a program does not run where the build fails, and the next run builds agai
   assert.equal(checkout.run(CLI).stdout, 'cli 1\n');
 });
 
-test("of programs that begin at once one builds; a build that was killed is in nobody's way", async () => {
+test('one of several simultaneous programs builds, and a killed build blocks none', async () => {
   const checkout = new Checkout();
   const children = Array.from({ length: 4 }, () => checkout.begin(CLI));
   const codes = await Promise.all(children.map((child) => once(child, 'close')));

@@ -1,6 +1,6 @@
 /**
- * Documents have their folders: decisions are dated records in docs/decisions, READMEs state what is true now, and
- * bench/README.md lists the days of its results.
+ * Folders of documents: decisions are dated records in docs/decisions, READMEs state what is true
+ * now, and bench/README.md lists the days of its results.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { ROOT } from '../common/root.ts';
 
 const DECISIONS = 'docs/decisions';
 const RESULTS = 'bench/results';
-/** Made by npm, a build or a start, or kept for version control. */
+/** Files of npm, a build or a start, or of version control. */
 const NOT_OURS =
   /^(?:\..*|node_modules|dist|coverage|data\d*|cluster|my-bot|paper|venue|.*-result)$/;
 
@@ -24,7 +24,6 @@ function markdownOf(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-/** Paths of the links of a page, without anchors. */
 function linksOf(text: string): Set<string> {
   return new Set([...text.matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)].map(([, path]) => path!));
 }

@@ -1,6 +1,6 @@
 /**
- * The project speaks for itself: code and documents cite docs/protocol.md and nothing outside of the
- * repository, every citation leads to a rule group, and the glossary has each term once.
+ * Code and documents cite docs/protocol.md and nothing outside of the repository. Every citation
+ * leads to a rule group, and the glossary has each term once.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** Every text file of the repository, without what npm and a build put there. */
+/** Every text file of the repository, without files of npm and of a build. */
 function pages(): readonly Page[] {
   const below = FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -88,14 +88,9 @@ test('every citation of the protocol leads to one of its rule groups', () => {
   assert(citations > 150, `${citations} citations`);
 });
 
-test('the contents of the protocol list every rule group once, in order', () => {
-  const text = textOf(PROTOCOL);
-  const from = text.indexOf('\n## Contents\n');
-  const contents = text.slice(from, text.indexOf('\n## ', from + 1));
-  const listed = [...contents.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor);
+test('the protocol has every rule group once', () => {
   const anchors = ruleGroups().map(({ anchor }) => anchor);
-  assert.equal(new Set(anchors).size, anchors.length, 'no anchor is there twice');
-  assert.deepEqual(listed, anchors);
+  assert.equal(new Set(anchors).size, anchors.length);
 });
 
 test('the rules of a group are numbered from 1 without a gap', () => {

@@ -7,8 +7,12 @@ import test, { type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { useCompiledNodes } from '../common/forms.ts';
 
-/** What a run of these files prints, by their names. */
-function printed(context: TestContext, files: Readonly<Record<string, string>>) {
+/** Output of a run of these files, by their names. */
+function printed(
+  context: TestContext,
+  files: Readonly<Record<string, string>>,
+  ...options: readonly string[]
+) {
   const directory = mkdtempSync(join(tmpdir(), 'reporter-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const reporter = pathToFileURL(join(useCompiledNodes(), 'test/common/reporter.js')).href;
@@ -18,7 +22,13 @@ function printed(context: TestContext, files: Readonly<Record<string, string>>) 
   });
   // A run inside a run would report to the outer one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const args = ['--test', `--test-reporter=${reporter}`, '--test-concurrency=1', ...names];
+  const args = [
+    '--test',
+    `--test-reporter=${reporter}`,
+    '--test-concurrency=1',
+    ...options,
+    ...names,
+  ];
   return spawnSync(process.execPath, args, { encoding: 'utf8', env });
 }
 
@@ -53,4 +63,17 @@ test('a suite that dies says which tests it was running', (t) => {
   assert.equal(status, 1);
   assert.match(stdout, /FAILED .*dying\.mjs\n[\s\S]*It was running:\nstuck \(.*dying\.mjs:4\)\n/);
   assert.doesNotMatch(stdout, /done/);
+});
+
+test('a suite that does not end within its time limit is killed and named, with what it was running', (t) => {
+  const files = {
+    'hanging.mjs': `
+      test('done', () => setInterval(() => {}, 1_000));
+      test('stuck', () => new Promise(() => {}));`,
+  };
+  const { status, stdout } = printed(t, files, '--test-timeout=3000');
+  assert.equal(status, 1);
+  assert.match(stdout, /FAILED .*hanging\.mjs/);
+  assert.match(stdout, /timed out after 3000ms/);
+  assert.match(stdout, /stuck \(.*hanging\.mjs:4\)\n/);
 });

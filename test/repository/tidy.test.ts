@@ -24,7 +24,7 @@ interface Source {
   readonly path: string;
   readonly folder: string;
   readonly text: string;
-  /** Without comments and with strings kept: what the code says. */
+  /** Code without comments, strings included. */
   readonly code: string;
 }
 
@@ -50,7 +50,6 @@ function importsOf(source: Source): string[] {
   return [...source.code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3]!);
 }
 
-/** Paths of the project's own files that a file imports. */
 function targetsOf(source: Source): string[] {
   return importsOf(source)
     .filter((name) => name.startsWith('.'))
@@ -69,7 +68,7 @@ function folderOf(path: string): string {
   return parts.length > 2 ? parts[1]! : '';
 }
 
-test('folders import one way', () => {
+test('every import between folders is in the table of folders', () => {
   for (const source of sources) {
     const folders = FOLDERS[source.folder];
     const folder = folderOf(source.path);
@@ -123,7 +122,7 @@ test('npm run test:all runs every test file once, and npm test runs no slow one'
   assert(quick.every((path) => !path.endsWith('.slow.test.ts')));
 });
 
-test('a folder or a file selects its tests, slow ones too, and another name selects none', () => {
+test('a folder or a file selects its tests, slow ones too, and an unknown name selects none', () => {
   const files = (...wishes: string[]) => {
     const selected = selectFiles(wishes, false);
     return 'files' in selected ? selected.files : selected.unknown;
@@ -187,7 +186,7 @@ test('each third-party package is imported by one file of the product, and one o
   }
 });
 
-/** What only tests judge the documents and the files of the deployment with. */
+/** Packages with which tests check documents and files of the deployment. */
 const CHECKERS = [
   'ajv',
   '@redocly/openapi-core',

@@ -1,4 +1,3 @@
-/** The order that the API document shows, signed and posted to the node that serves the document. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { OrderDomain, UnsignedOrder, UnsignedOrder2 } from '../../client/typed-data.ts';
@@ -29,7 +28,7 @@ for (const [version, settings] of [
   ['1', {}],
   ['2', { ORDER_VERSION: '2' }],
 ] as const) {
-  test(`the example of an order of version ${version} is taken by a node with the demo once it is signed`, async () => {
+  test(`the signed example of an order of version ${version} is accepted by a node with the demo`, async () => {
     const node = await TestNode.start(temporaryDirectory(), { DEMO: 'on', ...settings });
     const { paths } = (await get(node, '/openapi.json')).json as Document;
     const exampleOf = (path: string): unknown =>

@@ -1,12 +1,12 @@
 /**
- * A node that says when its I/O thread parses a long JSON text at once, and how long the text is, as a script
- * for tests.
+ * A node that logs each long JSON text that its I/O thread parses at once, with its length, as a
+ * script for tests.
  */
 
 import { readConfig } from '../../server/config/config.ts';
 import { startNode } from '../../server/node/node.ts';
 
-/** A short body is parsed at once, whatever is in it, and so is a part of a long one, in quotes. */
+/** Bound of a text that may be parsed at once: a short body, or a quoted part of a long one. */
 const LENGTH_MAX = 2 ** 16 + 16;
 
 const say = (line: string): void => {

@@ -1,4 +1,3 @@
-/** A node of each profile, and what the tests of profiles ask of them. */
 import assert from 'node:assert/strict';
 import type { Profile } from '../../server/config/kinds.ts';
 import { PROFILE_TABLE } from '../../server/config/profile.ts';
@@ -75,7 +74,7 @@ const BYTES32 = `0x${'0'.repeat(64)}`;
 export const NEG_RISK_2 = '0xe2222d279d744050d28e00520010520000310F59';
 let salts = Date.now();
 
-/** An item of version 2, of the first outcome unless told otherwise, and its digest by ethers. */
+/** An item of version 2, of the first outcome by default, and its digest by ethers. */
 export function signed2(
   { alice, plain, rules }: Venue,
   changes: Readonly<Record<string, unknown>> = {},

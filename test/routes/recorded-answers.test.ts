@@ -1,9 +1,9 @@
 /**
- * Answers of the default profile, byte for byte as recorded: what existing clients want differently
- * must not reach those who set nothing. RECORD_ANSWERS=1 writes the file anew, to be read as a diff.
+ * Answers of the default profile, byte for byte as recorded: changes for other clients must not
+ * reach nodes without a profile. RECORD_ANSWERS=1 writes the file anew, to be read as a diff.
  *
- * Keys, wallets and orders are the same in every run; the only bytes that are masked are those of
- * the clock, and the hashes over them.
+ * Keys, wallets and orders are equal in every run; only bytes of the clock, and hashes over them,
+ * are masked.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ const [token = '', other = ''] = plain.tokenIds;
 const [untraded = ''] = empty.tokenIds;
 
 let salt = 0;
-/** As Trader.sign, with a salt that is the same in every run. */
+/** Signs like Trader.sign, with a salt that is equal in every run. */
 function signed(trader: Trader, terms: Terms): Signed {
   salt += 1;
   return trader.sign({ ...terms, signed: { salt: String(salt), ...terms.signed } });
@@ -183,7 +183,7 @@ async function answerTo([who, method, path, body]: Ask): Promise<string> {
   return `${method} ${path} ${text.slice(0, BODY_SHOWN)}\n${reply.status} ${type}\n${masked(reply.text)}\n`;
 }
 
-/** Figures of the catalog come up to a second behind the books. */
+/** Market statistics of the catalog are up to a second behind the books. */
 const LIQUIDITY = '19.1 7.2';
 
 async function liquidity(market: string): Promise<number> {
@@ -192,8 +192,8 @@ async function liquidity(market: string): Promise<number> {
 }
 
 /**
- * Clock readings, in seconds and milliseconds, the hashes of books, which are over them, and how far what
- * goes on beside the answers has come.
+ * Masks clock readings in seconds and milliseconds, the hashes of books, which cover them, and the
+ * progress of background work.
  */
 function masked(text: string): string {
   // Hashes first: one of them may have digits in it that look like a clock's.

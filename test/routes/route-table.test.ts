@@ -1,6 +1,6 @@
 /**
- * Every row of the route table on a whole node: an ordinary request is answered 200 in the shape that
- * the row promises, credentials are asked for where the row says so, other methods are refused.
+ * Every row of the route table on a whole node. An ordinary request is answered 200 in the shape of
+ * the row, credentials are required where the row says so, other methods are refused.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -41,7 +41,10 @@ await alice.place(node, { market, side: 'SELL', ticks: 60, shares: 10 });
 await alice.place(node, { market, side: 'BUY', ticks: 60, shares: 5 });
 await alice.place(node, { market, outcome: 1, side: 'BUY', ticks: 30, shares: 7 });
 
-/** Another API key of alice's, and two read-only ones: what is deleted is not what asks. */
+/**
+ * Another API key of alice's, and two read-only ones, because deleted keys differ from the one that
+ * asks.
+ */
 const issued = [
   await send(
     node,
@@ -205,8 +208,8 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
 };
 
 /**
- * @param base what stands before the path
- * @param signed what of it is signed
+ * @param base text before the path
+ * @param signed signed text before the path
  */
 function request(key: RouteKey, credentials: boolean, base = '', signed = base): Promise<Reply> {
   const [method = '', pattern = ''] = key.split(' ');
@@ -252,7 +255,7 @@ for (const key of Object.keys(EXAMPLES) as RouteKey[]) {
     return isRepeatable && base !== '' && path !== base && !key.includes(` ${base}/`);
   });
   for (const { base } of bases) {
-    test(`${key} under ${base} is the same, signed with or without it`, async () => {
+    test(`${key} under ${base} gives the same answer, signed with or without it`, async () => {
       const { status } = await request(key, true);
       for (const signed of [base, '']) {
         const under = await request(key, true, base, signed);
@@ -262,7 +265,7 @@ for (const key of Object.keys(EXAMPLES) as RouteKey[]) {
     });
   }
   if (row.access !== 'none') {
-    test(`${key} asks for credentials`, async () => {
+    test(`${key} requires credentials`, async () => {
       const { json, status } = await request(key, false);
       assert.equal(status, 401);
       const level = row.access === 'level1' ? 'invalid_l1' : 'invalid_l2';

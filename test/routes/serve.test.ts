@@ -1,4 +1,3 @@
-/** The route table is what requests are checked with, also where a handler parses its query itself. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { QuerySpec } from '../../server/common/query.ts';

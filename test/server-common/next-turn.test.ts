@@ -1,10 +1,9 @@
-/** Work in parts, several at the same time: one part in each turn of the event loop, by turns. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { nextIteration } from '../../server/common/event-loop.ts';
 import { turnsOf } from '../common/turns.ts';
 
-test('of those who wait one goes on in each turn, in the order of asking', async () => {
+test('one waiter continues in each event-loop iteration, in the order of requests', async () => {
   const [jobs, parts] = [5, 20];
   const order: string[] = [];
   const work = async (job: number): Promise<void> => {

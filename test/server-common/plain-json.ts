@@ -1,5 +1,5 @@
 /**
- * The obvious reader of JSON, by recursion over tokens: the judge where two other readers differ.
+ * The naive reader of JSON, by recursion over tokens: the judge where two other readers differ.
  * JSON.parse reads only single texts, numbers and words here, never an object.
  */
 
@@ -18,7 +18,7 @@ function misreadsNames(): boolean {
   return Object.keys(JSON.parse(String.raw`{"q":0,"q\n":0}`) as object)[1] !== 'q\n';
 }
 
-/** Returns undefined for bytes that are not JSON. */
+/** Returns `undefined` for bytes that are not JSON. */
 export function readPlainly(bytes: Uint8Array): unknown {
   try {
     return new PlainReader(utf8.decode(bytes)).whole();
@@ -83,7 +83,7 @@ class PlainReader {
     }
   }
 
-  /** Returns true when a list ends here; otherwise a comma leads to its next element. */
+  /** Returns true at the end of a list; otherwise a comma leads to its next element. */
   #isLast(end: string): boolean {
     const token = this.#next();
     if (token !== end && token !== ',') throw new SyntaxError('no comma');

@@ -1,4 +1,3 @@
-/** Targets that a redirect of a source may have: the same host, and https in place of http. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { RedirectRefused, redirectTarget } from '../../server/common/redirects.ts';
@@ -42,7 +41,7 @@ test('a redirect leads to the same host, with http to https alone as another sch
   }
 });
 
-test('after some redirects there is no other', () => {
+test('the number of redirects is bounded', () => {
   let at = 'http://a.example/0';
   for (let count = 0; count < 5; count++) at = redirectTarget(at, `/${count}`, count);
   assert.throws(() => redirectTarget(at, '/5', 5), /redirects without end/);

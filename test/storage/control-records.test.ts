@@ -1,4 +1,3 @@
-/** Control records: bytes in the log, state after a start, and logs that do not match keys/. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -50,7 +49,6 @@ function commandsOf(...records: ControlRecord[]): Int32Array {
   return Int32Array.from(records.flatMap((record) => [...controlRecordCommand(record)]));
 }
 
-/** An exchange that logs what it applies. */
 class Venue {
   readonly exchange = new Exchange();
   readonly store: FakeStore = { entries: [] };
@@ -64,8 +62,13 @@ class Venue {
       engine.apply(controlRecordCommand(record), new Float64Array(0), 0);
     assert(engine.end(), 'a batch of control records alone is a batch that changed something');
     const facts = {
-      ...{ sequence: before.sequence + 1, time: 0, persistedClosedSequence: 0 },
-      ...{ firstFill: 0, endFill: 0, closedEnd: 0, digest: digestOf(t) },
+      sequence: before.sequence + 1,
+      time: 0,
+      persistedClosedSequence: 0,
+      firstFill: 0,
+      endFill: 0,
+      closedEnd: 0,
+      digest: digestOf(t),
     };
     const payload = encodeBatch(facts, i32);
     const entry = { sequence: facts.sequence, time: 0, after: facts.digest, payload };

@@ -1,7 +1,6 @@
 /**
- * A second implementation of the log's contract, in memory: what a log elsewhere would be to a node. Two
- * writers may open one store; the one that is behind is refused. An append ends when the test says so,
- * or at once.
+ * A second implementation of the log's contract, in memory. Two writers may open one store; the one
+ * that is behind is refused. An append ends when the test says so, or at once.
  */
 import { GroupCommit } from '../../storage/log/group-commit.ts';
 import {
@@ -12,7 +11,6 @@ import {
   WrongSequence,
 } from '../../storage/log/log.ts';
 
-/** What the writers and readers of one log share. */
 export interface FakeStore {
   entries: LogEntry[];
 }

@@ -1,4 +1,3 @@
-/** A log that was written by an engine whose rows of orders had run out, in tables of other sizes. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Capacities } from '../../engine/tables/capacities.ts';
@@ -12,12 +11,12 @@ import { appended, directoryOf, Exchange, seeded, TIGHT, tradingDay } from './st
 const FULL: Capacities = { ...TIGHT, orders: 40, history: 30 };
 const DAYS = 3;
 
-/** Trades until rows have run out; orders that are refused come between. */
 async function trade(random: Random, store: FakeStore): Promise<Exchange> {
   const context = new Exchange(FULL);
   const log = new FakeLog(store);
   await appended(log, context.configure(0));
-  for (const batch of tradingDay(random, 900)) {
+  // Markets do not end: orders fill the rows.
+  for (const batch of tradingDay(random, 900, 0)) {
     await appended(log, context.apply(batch));
     // It only forgets the ids whose final states have come to the disk meanwhile.
     await appended(log, context.apply({ ...batch, commands: [] }));
@@ -26,7 +25,7 @@ async function trade(random: Random, store: FakeStore): Promise<Exchange> {
   return context;
 }
 
-test('it replays in larger ones, and in smaller ones it is refused by naming them', (t) =>
+test('a full log replays in larger tables, and is refused in smaller ones, which are named', (t) =>
   seeded(async (random) => {
     const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
     for (let day = 0; day < DAYS; day++) {

@@ -1,4 +1,3 @@
-/** Rows of keys/: what is not as it was written stops whoever reads it. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -14,7 +13,6 @@ const OTHER = new Uint8Array(20).fill(0xcd);
 const OPTIONS = { durability: 'committed', readOnly: false } as const;
 const POSITION = { sequence: 7, digest: -3 };
 
-/** Every copy of a value with one bit flipped. */
 function* flipped(value: Buffer): Generator<Buffer> {
   for (let bit = 0; bit < 8 * value.length; bit++) {
     const copy = Buffer.from(value);
@@ -66,7 +64,7 @@ const RECORDS: readonly ControlRecord[] = [
   { about: 'pause', decision: { since: 6, reason: '' } },
 ];
 
-test('records are read back with the batch that they reach, and a record of an end removes its row', async () => {
+test('records read back with the batch that they reach, and a record of an end removes its row', async () => {
   const kept = new ControlRecordStore(temporaryDirectory(), OPTIONS);
   assert.equal(kept.position(), undefined);
   kept.apply(RECORDS, POSITION);

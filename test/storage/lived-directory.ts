@@ -1,4 +1,3 @@
-/** A directory in which an exchange has traded. */
 import type { TestContext } from 'node:test';
 import { stateHash } from '../../engine/tables/state-hash.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
@@ -7,14 +6,14 @@ import { appended, directoryOf, Exchange, saved, seeded, tradingDay } from './st
 
 export interface Lived {
   readonly dataDir: string;
-  /** State after each batch. */
+  /** State hash after each batch. */
   readonly hashes: ReadonlyMap<number, string>;
-  /** Batches of the two images; the log begins at the first of them, or a little before. */
+  /** Batches of the two snapshots; the log begins at the first of them, or a little before. */
   readonly snapshots: readonly number[];
   readonly last: number;
 }
 
-/** A day of trading with two images, of which the log before the first is given up. */
+/** A day of trading with two snapshots, and a log that begins near the first. */
 export async function lived(t: TestContext): Promise<Lived> {
   const dataDir = directoryOf(t);
   const hashes = new Map<number, string>();

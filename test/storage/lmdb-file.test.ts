@@ -1,4 +1,7 @@
-/** Data files of LMDB that lack pages are named before they are mapped: LMDB would end the process. */
+/**
+ * Data files of LMDB without some of their pages are refused before they are mapped: LMDB would end
+ * the process.
+ */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +17,6 @@ function open(path: string) {
   return openEnvironment({ path, durability: 'committed' });
 }
 
-/** An environment with some hundred pages. */
 async function filled(): Promise<string> {
   const path = temporaryDirectory();
   const root = open(path);
@@ -26,7 +28,7 @@ async function filled(): Promise<string> {
   return path;
 }
 
-test('a file that is cut anywhere is refused by name, with what is there and what should be', async () => {
+test('a file that is cut anywhere is refused by name, with its size and the expected one', async () => {
   const path = await filled();
   const { size } = statSync(join(path, 'data.mdb'));
   withSeed((random) => {
@@ -48,7 +50,7 @@ test('a file that is cut anywhere is refused by name, with what is there and wha
   });
 });
 
-test('pages at the end that nobody needs may be missing', async () => {
+test('unused pages at the end may be missing', async () => {
   const path = await filled();
   const key = Buffer.from('large');
   const root = open(path);
@@ -75,7 +77,7 @@ test('pages at the end that nobody needs may be missing', async () => {
   }
 });
 
-/** Undefined: it lacks pages that are needed. */
+/** `undefined` when needed pages are missing. */
 function opened(path: string) {
   try {
     return open(path);
@@ -85,12 +87,12 @@ function opened(path: string) {
   }
 }
 
-test('an environment that is not there yet is made', async () => {
+test('a missing environment is created', async () => {
   const root = open(join(temporaryDirectory(), 'new'));
   await root.close();
 });
 
-test('a file that cannot be read is named, the one of the locks too', async () => {
+test('an unreadable file is named, also that of the locks', async () => {
   for (const name of ['data.mdb', 'lock.mdb']) {
     const path = join(await filled(), name);
     rmSync(path);

@@ -1,4 +1,3 @@
-/** Logs that were cut off, damaged, or ran out of room: nothing that was acknowledged is lost or guessed. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -26,7 +25,6 @@ import { directoryOf, seeded } from './stored-exchange.ts';
 
 const ONE_SEGMENT = { segmentBytes: 1 << 18 };
 
-/** The only segment that has records, and its bytes. */
 function segmentOf(dataDir: string, number = 1): { readonly path: string; readonly bytes: Buffer } {
   const path = join(dataDir, 'log', `0000000${number}.segment`);
   return { path, bytes: readFileSync(path) };
@@ -38,7 +36,6 @@ function endOf(bytes: Buffer): number {
   return end;
 }
 
-/** Sequences that the log holds. */
 function sequencesOf(log: FileLog): number[] {
   if (log.last === 0) return [];
   const reader = log.read(log.first);
@@ -54,7 +51,7 @@ function upTo(last: number, first = 1): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-/** Opens the log, goes on with it, and reads all of it; returns what it said. */
+/** Opens the log, appends to it, and reads all of it; returns its warnings. */
 async function reopened(t: TestContext, dataDir: string, last: number): Promise<string[]> {
   const lines: string[] = [];
   const options = { ...ONE_SEGMENT, log: (line: string) => void lines.push(line) };
@@ -71,7 +68,7 @@ async function reopened(t: TestContext, dataDir: string, last: number): Promise<
   return lines;
 }
 
-/** Ten records on disk, then one more write of three; where that one begins. */
+/** Ten records on disk, then one more write of three; returns the offset of that write. */
 async function written(t: TestContext, dataDir: string, random: Random): Promise<number> {
   const log = await logOf(t, dataDir, ONE_SEGMENT);
   const small = (entries: LogEntry[]) =>
@@ -83,7 +80,7 @@ async function written(t: TestContext, dataDir: string, random: Random): Promise
   return start;
 }
 
-test('a last write that was cut off anywhere is cut, with a message', (t) =>
+test('a last write that was torn anywhere is cut off, with a message', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const start = await written(t, dataDir, random);
@@ -117,7 +114,7 @@ test('a last write that was cut off anywhere is cut, with a message', (t) =>
     }
   }));
 
-test('a last write whose sectors reached the disk in any order is cut, never taken for damage', (t) =>
+test('a last write whose sectors reached the disk in any order is cut off, never refused as damage', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const start = await written(t, dataDir, random);
@@ -136,7 +133,7 @@ test('a last write whose sectors reached the disk in any order is cut, never tak
     }
   }));
 
-test('damage to a record that was acknowledged is refused by naming it, and nothing is changed', (t) =>
+test('damage to an acknowledged record is refused by naming it, and nothing is changed', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, ONE_SEGMENT);
@@ -163,7 +160,7 @@ test('damage to a record that was acknowledged is refused by naming it, and noth
     }
   }));
 
-test('a segment that cannot be opened is refused by naming it, never passed over', (t) =>
+test('a segment that cannot be opened is refused by naming it, never skipped', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir);
@@ -189,7 +186,7 @@ test('a segment that is missing between two is refused by naming it', (t) =>
     await assert.rejects(logOf(t, dataDir), /^Error: log: .*00000002\.segment is missing; /);
   }));
 
-test('damage in a segment that is full already is found when it is read', (t) =>
+test('damage in a full segment is found when it is read', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, { segmentBytes: 4_096 });
@@ -210,7 +207,7 @@ test('damage in a segment that is full already is found when it is read', (t) =>
     await assert.rejects(again, first);
   }));
 
-test('a segment without any bytes is refused, also where it is the only one', async (t) => {
+test('an empty segment is refused, also when it is the only one', async (t) => {
   const dataDir = directoryOf(t);
   await (await logOf(t, dataDir)).close();
   truncateSync(segmentOf(dataDir).path);
@@ -220,7 +217,7 @@ test('a segment without any bytes is refused, also where it is the only one', as
   );
 });
 
-test('a segment that ends in the middle of a record is refused, never taken for a torn write', (t) =>
+test('a segment that ends in the middle of a record is refused, never treated as a torn write', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, ONE_SEGMENT);
@@ -242,7 +239,7 @@ test('a segment that ends in the middle of a record is refused, never taken for 
     }
   }));
 
-test('segments may have any size: what was closed whole has nothing to cut', async (t) => {
+test('segments may have any size: one that was closed whole is never cut', async (t) => {
   const dataDir = directoryOf(t);
   const lines: string[] = [];
   const options = { segmentBytes: 4_097, log: (line: string) => void lines.push(line) };
@@ -257,7 +254,7 @@ test('segments may have any size: what was closed whole has nothing to cut', asy
   assert.deepEqual(lines, []);
 });
 
-test('another format is refused by naming both', (t) =>
+test('a log of another format is refused by naming both', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, ONE_SEGMENT);
@@ -274,7 +271,7 @@ test('another format is refused by naming both', (t) =>
     );
   }));
 
-test('a read-only opening changes nothing, and a log that is not there is an empty one', (t) =>
+test('a read-only opening changes nothing, and a missing log counts as an empty one', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const none = await logOf(t, dataDir, { readOnly: true });
@@ -302,7 +299,10 @@ function turnOfEvents(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A log on a disk of 1 MB whose next segment has just found no room; undefined = no such disk here. */
+/**
+ * A log on a disk of 1 MB whose next segment has just found no room; `undefined` without such a
+ * disk.
+ */
 async function fullDisk(t: TestContext) {
   const disk = mkdtempSync(join(tmpdir(), 'log-disk-'));
   try {
@@ -334,7 +334,7 @@ async function fullDisk(t: TestContext) {
   return { append, disk, log, told };
 }
 
-test('a segment is never made twice, also when the disk was full at its turn', async (t) => {
+test('a segment is never created twice, also when the disk was full at the switch', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const stage = await fullDisk(t);
   if (stage === undefined) return;
@@ -358,7 +358,7 @@ test('a segment is never made twice, also when the disk was full at its turn', a
   assert.deepEqual(sequencesOf(again), upTo(log.last));
 });
 
-test('a full disk shows before a record is at risk, and passes by itself', async (t) => {
+test('a full disk is noticed before a record is at risk, and ends by itself', async (t) => {
   const stage = await fullDisk(t);
   if (stage === undefined) return;
   const { append, disk, log, told } = stage;

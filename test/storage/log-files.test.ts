@@ -1,4 +1,3 @@
-/** Logs of a process that can open no more files: nothing is failed, and nothing is lost. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -16,7 +15,7 @@ function outOfFiles(path: unknown): Error {
   return Object.assign(new Error(message), { code: 'EMFILE' });
 }
 
-/** The next opens fail, so many of them; those that failed. */
+/** Lets the next `count` opens fail; returns a function that counts the failed ones. */
 function failOpens(t: TestContext, count: number): () => number {
   const { open } = fs.promises;
   let failed = 0;
@@ -31,7 +30,7 @@ function failOpens(t: TestContext, count: number): () => number {
   return () => failed;
 }
 
-test('a switch to the segment that was prepared opens nothing', (t) =>
+test('a switch to the prepared segment opens no file', (t) =>
   seeded(async (random) => {
     const log = await logOf(t, directoryOf(t), SMALL);
     const [entry] = chain(log, random, 1);
@@ -51,7 +50,7 @@ test('a switch to the segment that was prepared opens nothing', (t) =>
     assert.deepEqual(problems.slice(1), [undefined]);
   }));
 
-test('a record that finds no segment prepared waits until a file can be opened', (t) =>
+test('a record without a prepared segment waits until a file can be opened', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, SMALL);
@@ -67,7 +66,7 @@ test('a record that finds no segment prepared waits until a file can be opened',
     assert.deepEqual([again.last, again.digest], [1, large.after]);
   }));
 
-test('a reader that cannot open the next segment goes on once it can, with every record', (t) =>
+test('a reader that cannot open the next segment continues once it can, with every record', (t) =>
   seeded(async (random) => {
     const log = await logOf(t, directoryOf(t), SMALL);
     const warned: string[] = [];

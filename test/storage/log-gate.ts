@@ -1,4 +1,3 @@
-/** A log whose writes end when the test says so: what is acknowledged when, without a disk. */
 import assert from 'node:assert/strict';
 import { GroupCommit } from '../../storage/log/group-commit.ts';
 import type { Log, LogEntry } from '../../storage/log/log.ts';
@@ -7,9 +6,7 @@ import type { Log, LogEntry } from '../../storage/log/log.ts';
 export class Gate extends GroupCommit {
   readonly log = this as Partial<Log> as Log;
   inFlight = 0;
-  /** Sequences of the batches of each write so far. */
   readonly writes: number[][] = [];
-  /** Sequences of the batches whose write has ended well. */
   readonly flushed = new Set<number>();
   private readonly ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
 
@@ -25,7 +22,7 @@ export class Gate extends GroupCommit {
     return new Promise<void>((resolve, reject) => this.ends.push({ resolve, reject }));
   }
 
-  /** Ends the write in flight, and lets what follows from it happen. */
+  /** Ends the current write, and lets its consequences happen. */
   async end(failure?: Error): Promise<void> {
     const end = this.ends.shift();
     assert(end !== undefined, 'a write is in flight');

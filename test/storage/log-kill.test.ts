@@ -1,4 +1,3 @@
-/** A process that is killed while it writes the log. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +8,7 @@ import { until } from '../common/node-harness.ts';
 import { logOf } from './log-stage.ts';
 import { directoryOf } from './stored-exchange.ts';
 
-/** Appends, trims and switches without a pause; tells each sequence that was acknowledged. */
+/** Appends, trims and switches without a pause; prints each acknowledged sequence. */
 const WRITER = `
 import { FileLog } from './storage/log/file-log.ts';
 const [dataDir] = process.argv.slice(-1);

@@ -1,4 +1,3 @@
-/** Logs of segment files and records for them, for the tests of the log. */
 import type { TestContext } from 'node:test';
 import { FileLog, type FileLogOptions } from '../../storage/log/file-log.ts';
 import type { Log, LogEntry } from '../../storage/log/log.ts';

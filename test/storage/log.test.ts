@@ -1,4 +1,4 @@
-/** The log's contract (storage/log/log.ts): the segment files and a fake both hold to it. */
+/** The contract of a log (storage/log/log.ts), for the segment files and a fake. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { FakeLog } from './fake-log.ts';
 import { chain, logOf } from './log-stage.ts';
 import { directoryOf, seeded } from './stored-exchange.ts';
 
-/** Opens the one log of a test, as often as it asks; each opening is another process's. */
+/** Opens the one log of a test any number of times, each time like another process. */
 type Opener = (t: TestContext) => () => Promise<Log>;
 
 const openers: Readonly<Record<string, Opener>> = {
@@ -36,12 +36,11 @@ function all(reader: LogReader, end: number): LogEntry[] {
   return entries;
 }
 
-/** What an entry says; its payload is good until the next one is read. */
+/** Copy of an entry, whose payload is valid only until the next one is read. */
 function plain({ after, before, payload, sequence, time }: LogEntry): LogEntry {
   return { after, before, payload: Buffer.from(payload), sequence, time };
 }
 
-/** Appends `count` records in groups of random sizes; returns them. */
 async function grow(log: Log, random: Random, count: number): Promise<LogEntry[]> {
   const entries = chain(log, random, count);
   for (let at = 0; at < entries.length; ) {
@@ -53,7 +52,7 @@ async function grow(log: Log, random: Random, count: number): Promise<LogEntry[]
 }
 
 for (const [name, opener] of Object.entries(openers)) {
-  test(`${name}: what was appended is read back in order, from any sequence`, (t) =>
+  test(`${name}: appended records read back in order, from any sequence`, (t) =>
     seeded(async (random) => {
       const open = opener(t);
       const log = await open();
@@ -91,7 +90,7 @@ for (const [name, opener] of Object.entries(openers)) {
       reader.close();
     }));
 
-  test(`${name}: the next process finds it as it was, and goes on`, (t) =>
+  test(`${name}: the next process finds the log unchanged, and continues it`, (t) =>
     seeded(async (random) => {
       const open = opener(t);
       const entries: LogEntry[] = [];
@@ -118,7 +117,7 @@ for (const [name, opener] of Object.entries(openers)) {
       assert.deepEqual(all(log.read(1), 10), entries);
     }));
 
-  test(`${name}: trimming gives up the oldest, and never what comes after, nor the last one`, (t) =>
+  test(`${name}: trimming removes the oldest records, and never later ones, nor the last`, (t) =>
     seeded(async (random) => {
       const open = opener(t);
       const log = await open();
@@ -142,7 +141,7 @@ for (const [name, opener] of Object.entries(openers)) {
     }));
 }
 
-test('two writers of one log: the one that is behind is fenced off', () =>
+test('the writer that is behind is fenced off when a log has two', () =>
   seeded(async (random) => {
     const store = { entries: [] };
     const [first, second] = [new FakeLog(store), new FakeLog(store)];
@@ -152,7 +151,7 @@ test('two writers of one log: the one that is behind is fenced off', () =>
     await grow(first, random, 1);
   }));
 
-test('a record of any payload, also of none, reads back whole from memory that held others', () => {
+test('a record of any payload, also an empty one, reads back whole from reused memory', () => {
   for (let length = 0; length <= 40; length++) {
     const payload = Buffer.alloc(length, 0xa5);
     const entry = { sequence: length + 1, time: 3, before: -4, after: 5, payload };
@@ -175,7 +174,7 @@ test('a record of any payload, also of none, reads back whole from memory that h
   }
 });
 
-test('segments that were left half prepared are removed', async (t) => {
+test('half-prepared segments are removed', async (t) => {
   const dataDir = directoryOf(t);
   mkdirSync(join(dataDir, 'log'));
   const left = join(dataDir, 'log', '00000001.segment.tmp');
@@ -185,7 +184,7 @@ test('segments that were left half prepared are removed', async (t) => {
   assert.equal(log.last, 0);
 });
 
-test('what a power cut has left of a write over several segments does not stand in the way later', (t) =>
+test('the remains of a write over several segments after a power cut do no harm later', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const options = { segmentBytes: 4_096 };

@@ -1,6 +1,6 @@
 /**
- * The contract of a log that several machines share, in memory: what etcd is to a node, with faults that a
- * test chooses for each client. The writer is the product's; only the place where records lie is another one.
+ * A replicated log in memory, with faults that a test chooses for each client. The writer is the
+ * product's, only the store of records differs.
  */
 import { crc32 } from 'node:zlib';
 import { LogDamage, type LogEntry, Unreachable } from '../../storage/log/log.ts';
@@ -26,20 +26,18 @@ interface Stored {
   readonly writer: string;
 }
 
-/** What all clients share: it never loses anything. */
 export class MemoryCluster {
   stored: Stored[] = [];
   tail = NO_TAIL;
-  /** Who has claimed last. */
   owner = '';
   heartbeat: Buffer | undefined;
   readonly shared = new Map<SharedName, Buffer>();
   readonly announced = new Map<string, { value: Buffer; faults: Faults }>();
-  /** refuses: nothing is taken. pretends: it is taken, and the answer says the opposite. */
+  /** refuses: nothing is stored. pretends: the record is stored, and the answer denies it. */
   full: 'no' | 'refuses' | 'pretends' = 'no';
   private readonly wakes = new Set<() => void>();
 
-  /** As a store whose disks are lost. */
+  /** Loses everything, like a store whose disks are lost. */
   lose(): void {
     this.stored = [];
     this.tail = NO_TAIL;
@@ -48,7 +46,6 @@ export class MemoryCluster {
     this.wake();
   }
 
-  /** Resolves at the next change, or after so long. */
   changed(msMax: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
@@ -66,21 +63,25 @@ export class MemoryCluster {
   }
 }
 
-/** What becomes of a request. late: it arrives when its client has given it up. */
+/** Outcome of a request. late: it arrives after its client has given it up. */
 export type Fate = 'arrives' | 'request lost' | 'answer lost' | 'late';
 
 /** The network of one client; everything can be changed at any time. */
 export class Faults {
   /** Cut off from the log: no request arrives, no answer and no record comes back. */
   isCut = false;
-  /** Heartbeats are not delivered, though everything else is. */
   losesHeartbeats = false;
-  /** Each heartbeat is delivered before the one before it, too: a read overtakes the watch. */
+  /**
+   * True: each heartbeat is delivered before the previous one, like a read that overtakes the
+   * watch.
+   */
   swapsHeartbeats = false;
   fate: () => Fate = () => 'arrives';
-  /** Milliseconds that each way takes. */
+  /** Milliseconds of each way. */
   delayMs: () => number = () => 0;
-  /** After so long a client gives up what is lost or late, where it does not do so earlier. */
+  /**
+   * Milliseconds after which a client gives up lost or late requests, unless it does so earlier.
+   */
   patienceMs = 1_000;
 }
 
@@ -299,7 +300,7 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     throw new LogDamage(`it ends with batch ${tail.sequence}; this node has batch ${sequence}`);
   }
 
-  /** The record after a position; undefined = not yet there. */
+  /** The record after a position; `undefined` while there is none. */
   private after({ digest, sequence }: Position): LogEntry | undefined {
     const { stored, tail } = this.cluster;
     if (tail.sequence <= sequence) return undefined;
@@ -312,7 +313,7 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
     return entry;
   }
 
-  /** Does the work as often as something has changed, until it answers false. */
+  /** Runs `work` after each change until it returns false. */
   private subscribe(
     work: (isOver: () => boolean) => Promise<boolean>,
     onProblem: (problem: string | undefined) => void,
@@ -331,7 +332,8 @@ export class MemoryLog implements ReplicatedLog, TailStore<MemoryGroup> {
         await changed;
       }
     };
-    const ended = run();
+    // As with etcd, nothing is delivered before the caller has its subscription.
+    const ended = Promise.resolve().then(run);
     const subscription = {
       stop: async () => {
         isOver = true;

@@ -1,6 +1,6 @@
 /**
- * Positions against a naive ledger over random trading days: fees, mints, merges, wallets that sell what
- * they never bought; restarts, failed writes and damage in the middle. And the rules of money by hand.
+ * Positions against a naive ledger over random trading days: fees, mints, merges, wallets that sell
+ * shares from elsewhere, restarts, failed writes and damage. And the rules of money by hand.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -36,14 +36,13 @@ const QUICK = { durability: 'committed', readOnly: false } as const;
 /** Units of a micro-unit in which the naive ledger divides. */
 const FINE = 10n ** 30n;
 
-/** When what waits is due. */
+/** Milliseconds after which everything that waits is due. */
 const LATER = 100_000;
 
-/** One side of a fill, as the ledger lists it. */
 interface Entry {
   readonly account: number;
   readonly token: number;
-  /** Micro-units net of fees, what comes in above zero. */
+  /** Micro-units net of fees; received ones are positive. */
   readonly shares: bigint;
   readonly cash: bigint;
 }
@@ -59,9 +58,9 @@ class Stage {
   readonly context = new Exchange({ ...TIGHT, orders: 5_000, trades: 20_000, history: 5_000 });
   readonly directory: string;
   readonly warnings: string[] = [];
-  /** Whether a transaction would find no room. */
+  /** True: transactions find no room. */
   isFull = false;
-  /** Whether the next one breaks off when most of it is put. */
+  /** True: the next transaction fails after most of its rows. */
   breaks = false;
   projections: Projections;
   private readonly derived;
@@ -91,7 +90,7 @@ class Stage {
     return new PositionsReader(this.projections);
   }
 
-  /** Derives up to a fill; throws what a write throws. */
+  /** Derives up to a fill; throws errors of a write. */
   derive(end: number, isNewest = true): void {
     while (this.step(end, isNewest));
   }
@@ -107,7 +106,6 @@ class Stage {
     this.projector = this.newProjector();
   }
 
-  /** Another byte in the stored row of a wallet. */
   async damage(account: number, token: number): Promise<void> {
     const wallets = openTable(this.projections.root, 'wallets');
     const key = walletKey(token, account);
@@ -147,7 +145,7 @@ class Stage {
     return ledger;
   }
 
-  /** Every position, holder and open interest is what the ledger says. */
+  /** Checks every position, holder and open interest against the ledger. */
   check(end: number): void {
     const { reader } = this;
     const { t } = this.context;
@@ -184,7 +182,7 @@ class Stage {
     assert.equal(reader.interest(0), all);
   }
 
-  /** All rows are as those of fills that are taken in without a break. */
+  /** Checks that all rows equal those of an uninterrupted run. */
   async checkRows(t: TestContext): Promise<void> {
     const directory = directoryOf(t);
     const projections = new Projections(directory, QUICK);
@@ -220,7 +218,10 @@ class Stage {
   }
 }
 
-/** Sums are exact, also those of money; what is realised differs from fine division by its roundings. */
+/**
+ * Checks a position: sums are exact, also those of money; realised profit differs from fine
+ * division by its roundings.
+ */
 function checkPosition(position: Position, entries: readonly Entry[]): void {
   const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((a, b) => a + b, 0n);
   const bought = entries.filter(({ shares }) => shares > 0n);
@@ -245,7 +246,7 @@ function checkPosition(position: Position, entries: readonly Entry[]): void {
   assert(-bound <= rounded && rounded <= bound, `cost ${position.cost}, exactly ${cost} / ${FINE}`);
 }
 
-test('positions are those of a naive ledger, over restarts and failed writes', (t) =>
+test('positions equal those of a naive ledger, over restarts and failed writes', (t) =>
   seeded(async (random) => {
     const stage = new Stage(t, random);
     assert(stage.end > 500, 'the day has trades');
@@ -267,7 +268,7 @@ test('positions are those of a naive ledger, over restarts and failed writes', (
     assert.deepEqual(stage.warnings, []);
   }));
 
-test('after damage they are made again; meanwhile nothing is told', (t) =>
+test('positions are rebuilt after damage, and unavailable meanwhile', (t) =>
   seeded(async (random) => {
     const stage = new Stage(t, random);
     stage.derive(stage.end);
@@ -302,7 +303,7 @@ function madeAgain(end: number): string {
   return `projections: made again from fills 0 to ${end - 1}`;
 }
 
-test('rows of other formats are made again', (t) =>
+test('rows of other formats are rebuilt', (t) =>
   seeded(async (random) => {
     const stage = new Stage(t, random);
     stage.derive(stage.end);
@@ -323,7 +324,7 @@ test('rows of other formats are made again', (t) =>
     stage.check(stage.end);
   }));
 
-test('while the follower lacks fills of before its start nothing is told, and then all', (t) =>
+test('positions are unavailable while the projector lacks fills from before its start, and complete afterwards', (t) =>
   seeded(async (random) => {
     const stage = new Stage(t, random);
     stage.derive(200, false);
@@ -334,7 +335,7 @@ test('while the follower lacks fills of before its start nothing is told, and th
     stage.check(stage.end);
   }));
 
-test('a damaged row where nothing may be written is not told either', async (t) => {
+test('a damaged row is unavailable when nothing may be written', async (t) => {
   const dataDir = directoryOf(t);
   const projections = new Projections(dataDir, QUICK);
   const [key, value] = [walletKey(1, 1), encodePosition(walletKey(1, 1), newPosition())];
@@ -357,7 +358,7 @@ test('a row keeps sums of any size', () => {
   }
 });
 
-test('what is closed takes its part of the cost along, what is left over opens anew', () => {
+test('closed shares take their part of the cost, and a remainder opens a new position', () => {
   const p = newPosition();
   trade(p, true, 10n, 4n);
   trade(p, true, 5n, 3n);

@@ -1,4 +1,3 @@
-/** Recovery: image and log give the state from before, or a clear line says why they do not. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { matchingUse } from '../../engine/book/matching.ts';
@@ -27,12 +26,11 @@ import {
   tradingDay,
 } from './stored-exchange.ts';
 
-/** A data directory, and what lived in it. */
 class Place {
   readonly store: FakeStore = { entries: [] };
   readonly snapshots: SnapshotFiles;
   readonly warnings: string[] = [];
-  /** As the follower keeps them. */
+  /** Fills like the projector's. */
   readonly fills = new Map<number, Buffer>();
 
   constructor(t: TestContext) {
@@ -50,7 +48,7 @@ class Place {
     return begin(capacities, snapshots, snapshots.list(), warn, undefined, undefined, growing);
   }
 
-  /** Applies batches and logs them; notes the state hash after each sequence where that is wanted. */
+  /** Applies batches and logs them; keeps the state hash after each batch sequence on request. */
   async live(
     context: Exchange,
     batches: readonly LoggedBatch[],
@@ -78,7 +76,6 @@ class Place {
     return new FakeLog(this.store).trim(sequence);
   }
 
-  /** The next run, with these capacities. */
   async restart(capacities: Capacities): Promise<Exchange> {
     const context = new Exchange(this.recover(capacities).engine.t.memory);
     const entry = context.configure(context.t.state[State.time]!);
@@ -98,7 +95,7 @@ class Place {
     );
   }
 
-  /** As the follower keeps them, without LMDB. */
+  /** Fills like the projector's, without LMDB. */
   private fillTable(): PackedRows {
     const { fills } = this;
     const values = new Map<number, Buffer>();
@@ -112,7 +109,6 @@ class Place {
   }
 }
 
-/** Rows of the newest fills that GET /trades can reach. */
 function fillsOf(t: Tables, trades: number): Int32Array[] {
   const end = t.state[State.fills]!;
   return Array.from({ length: Math.min(end, trades) }, (_, i) => {
@@ -148,7 +144,7 @@ test('a log cut after any batch recovers to the state after that batch', (t) =>
     }
   }));
 
-test('an image and the log after it, cut anywhere, recover to the state after that batch', (t) =>
+test('a snapshot and the log after it, cut anywhere, recover to the state after that batch', (t) =>
   withHistory(t, async (place, context, day, random) => {
     const middle = random.between(20, day.length - 20);
     const hashes = new Map<number, string>();
@@ -165,14 +161,14 @@ test('an image and the log after it, cut anywhere, recover to the state after th
     }
   }));
 
-test('the newest fills are what they were before, from the image, the log or both', (t) =>
+test('the newest fills are recovered from the snapshot, the log or both', (t) =>
   withHistory(t, async (place, context, day) => {
     const before = day.length - 40;
     await place.live(context, day.slice(0, before));
     const fills = context.t.state[State.fills]!;
     place.save(context);
     await place.live(context, day.slice(before));
-    assert(context.t.state[State.fills]! > fills, 'there are fills on both sides of the image');
+    assert(context.t.state[State.fills]! > fills, 'there are fills on both sides of the snapshot');
     const live = fillsOf(context.t, TIGHT.trades);
     assert.equal(live.length, TIGHT.trades);
     assert.deepEqual(fillsOf(place.recover().engine.t, TIGHT.trades), live);
@@ -199,7 +195,7 @@ test('a damaged batch is refused by naming it and its checksum', (t) =>
     assert.throws(() => place.recover(), /^Error: recovery: batch 12: its checksum is wrong$/);
   }));
 
-test('a batch that does not do again what was recorded is refused by naming it', (t) =>
+test('a batch with another result than recorded is refused by naming it', (t) =>
   withHistory(t, async (place, context, day) => {
     await place.live(context, day.slice(0, 30));
     for (const [name, change] of [
@@ -233,7 +229,7 @@ test('a batch whose commands no longer change anything is refused by naming it',
     assert.throws(() => place.recover(), line);
   }));
 
-test('fills come with the image; older ones that the ring has room for, from where they are kept', (t) =>
+test('fills come from the snapshot, and older ones that fit the ring from LMDB', (t) =>
   withHistory(t, async (place, context, day) => {
     await place.live(context, day);
     place.save(context);
@@ -252,7 +248,7 @@ test('fills come with the image; older ones that the ring has room for, from whe
     assert.deepEqual(fillsOf(cut.engine.t, TIGHT.trades), fillsOf(context.t, TIGHT.trades));
   }));
 
-test('a log that ends before an image, or with another batch, or begins long after it, is refused by saying so', (t) =>
+test('a log that ends before a snapshot, or with another batch, or begins long after it, is refused with a reason', (t) =>
   withHistory(t, async (place, context, day) => {
     await place.live(context, day.slice(0, 40));
     const { sequence } = place.save(context);
@@ -272,7 +268,7 @@ test('a log that ends before an image, or with another batch, or begins long aft
     assert.throws(() => place.recover(), new RegExp(`log: batch ${sequence + 1} is missing; what`));
   }));
 
-test('where the newest image is damaged the older one serves, and a warning says so', (t) =>
+test('the older snapshot is used with a warning when the newest one is damaged', (t) =>
   withHistory(t, async (place, context, day) => {
     await place.live(context, day.slice(0, 60));
     const older = place.save(context);
@@ -294,7 +290,7 @@ test('where the newest image is damaged the older one serves, and a warning says
       new RegExp(
         `batch ${older.sequence + 1} is missing \\(image ${newest.sequence}: it is torn\\)`,
       ),
-      'a gap behind a damaged image tells of both',
+      'a gap behind a damaged snapshot tells of both',
     );
   }));
 
@@ -331,18 +327,18 @@ for (const change of CHANGES) {
       assert.deepEqual(fillsOf(second.t, reach), fillsOf(first.t, reach));
       await place.live(second, day.slice(third + 30, 2 * third));
       const again = place.recover(to).engine.t;
-      assert.equal(stateHash(again), stateHash(second.t), 'from the image of the first run');
+      assert.equal(stateHash(again), stateHash(second.t), 'from the snapshot of the first run');
       assert.deepEqual(fillsOf(again, to.trades), fillsOf(second.t, to.trades));
 
       place.save(second);
       await place.live(second, day.slice(2 * third));
       const last = place.recover(to).engine.t;
-      assert.equal(stateHash(last), stateHash(second.t), 'from the image of the second run');
+      assert.equal(stateHash(last), stateHash(second.t), 'from the snapshot of the second run');
     });
   });
 }
 
-test('without any image, batches of several runs with different capacities replay as they ran', (t) =>
+test('batches of several runs with different capacities replay as they ran without any snapshot', (t) =>
   seeded(async (random) => {
     const place = new Place(t);
     const day = tradingDay(random, 2_400);
@@ -359,7 +355,7 @@ test('without any image, batches of several runs with different capacities repla
     }
   }));
 
-test('capacities below what is in use are refused by naming the variable', (t) =>
+test('capacities below the used ones are refused by naming the variable', (t) =>
   withHistory(t, async (place, _, day) => {
     // As a node does it, which says its configuration first of all.
     const context = await place.restart(TIGHT);
@@ -390,11 +386,11 @@ test('capacities below what is in use are refused by naming the variable', (t) =
           message.startsWith(`recovery: ${used} ${what} are in use, more than the configured `),
       );
     }
-    assert.deepEqual(place.warnings, [], 'an image is not given up for that');
+    assert.deepEqual(place.warnings, [], 'a snapshot is not given up for that');
     assert.equal(stateHash(place.recover().engine.t), stateHash(context.t));
   }));
 
-test('a size that may grow is at least that of the image; others are as they are given', (t) =>
+test('a size that may grow is at least that of the snapshot, and others are as configured', (t) =>
   withHistory(t, async (place, _, day) => {
     const context = await place.restart({ ...TIGHT, markets: 40, accounts: 30 });
     await place.live(context, day);
@@ -407,7 +403,7 @@ test('a size that may grow is at least that of the image; others are as they are
     assert.equal(stateHash(engine.t), stateHash(context.t));
   }));
 
-test('finished orders that memory still needs are not forgotten for smaller capacities', (t) =>
+test('closed orders that memory still needs are not dropped for smaller capacities', (t) =>
   seeded(async (random) => {
     const place = new Place(t);
     const context = new Exchange({ ...TIGHT, history: 300 });

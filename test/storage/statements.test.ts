@@ -1,6 +1,6 @@
 /**
- * Statements and positions of a ledger against the engine's own totals, after random commands of every kind:
- * restarts in the middle, a trimmed log, damage, a failed write.
+ * Statements and positions of a ledger against the engine's own totals, after random commands of
+ * every kind: restarts, a trimmed log, damage, a failed write.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -25,13 +25,13 @@ import {
 import type { NumberedEntry } from '../../storage/projection/statements.ts';
 import { verifyDerived, verifyProjections } from '../../storage/projection/verify-derived.ts';
 import { WITH_LEDGER } from '../engine/ledger-duel.ts';
-import { Pair } from './follower-stage.ts';
+import { Pair } from './projector-stage.ts';
 import { ledgerDay, seeded } from './stored-exchange.ts';
 
 const COMMANDS = 2_500;
 const QUICK = { durability: 'committed', readOnly: false } as const;
 
-/** All entries of a wallet, or with account 0 of the venue, the newest first, read in pages. */
+/** All entries of a wallet, or of the venue with account 0, newest first, read in pages. */
 function statement(reader: StatementsReader, account: number, page: number): NumberedEntry[] {
   const rows: NumberedEntry[] = [];
   for (let before = Number.POSITIVE_INFINITY; ; ) {
@@ -43,7 +43,10 @@ function statement(reader: StatementsReader, account: number, page: number): Num
   }
 }
 
-/** Every statement adds up to what its wallet has, entry by entry; every entry is in one of them. */
+/**
+ * Checks that every statement adds up to its wallet, entry by entry, and that every entry is in one
+ * of them.
+ */
 async function check(pair: Pair, page = 7, first = 0): Promise<void> {
   const { t } = pair.context;
   const projections = new Projections(pair.dataDir, QUICK);
@@ -127,7 +130,7 @@ test('statements add up to the totals of the engine, over restarts in the middle
     pair.follower.close(pair.log.last, pair.now);
   }));
 
-test('of statements nothing is lost when the log is trimmed and the projections are gone', (t) =>
+test('no statement entry is lost when the log is trimmed and the projections are deleted', (t) =>
   seeded(async (random) => {
     const day = ledgerDay(random, COMMANDS);
     const half = Math.floor(day.length / 2);
@@ -142,9 +145,9 @@ test('of statements nothing is lost when the log is trimmed and the projections 
     await check(pair);
     pair.follower.close(pair.log.last, pair.now);
 
-    // Without derived/ what is older than image and log is gone, and that is said.
-    const image = pair.context.t;
-    const { entries: gone } = ledgerTotals(image);
+    // Without derived/ what is older than snapshot and log is gone, and that is said.
+    const tables = pair.context.t;
+    const { entries: gone } = ledgerTotals(tables);
     await pair.log.trim(pair.log.last);
     rmSync(join(pair.dataDir, 'derived'), { recursive: true });
     rmSync(join(pair.dataDir, 'projections'), { recursive: true });
@@ -156,7 +159,7 @@ test('of statements nothing is lost when the log is trimmed and the projections 
     pair.follower.close(pair.log.last, pair.now);
   }));
 
-test('a damaged entry of a statement has all of them made again', (t) =>
+test('a damaged entry of a statement causes a rebuild of all', (t) =>
   seeded(async (random) => {
     const pair = start(t);
     await pair.go(ledgerDay(random, COMMANDS));

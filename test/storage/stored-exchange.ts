@@ -1,6 +1,6 @@
 /**
  * An engine with a log, for the tests of storage: batches of a random trading day, applied and
- * recorded as the sequencer does it, without HTTP and without workers.
+ * recorded like those of the sequencer, without HTTP and without workers.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,7 +40,7 @@ export const TIGHT: Capacities = {
 
 /**
  * Batches that change something, in their order, with the commands that the engine took.
- * @param ends how many of a hundred commands give a market an end; markets that have ended trade no more
+ * @param ends percent of commands that give a market an end; ended markets trade no more
  */
 export function tradingDay(random: Random, commands: number, ends = 0.5): readonly LoggedBatch[] {
   const driver = new EngineDriver();
@@ -51,7 +51,10 @@ export function tradingDay(random: Random, commands: number, ends = 0.5): readon
   return driver.logged;
 }
 
-/** The same with a ledger, and commands of it between the orders; resolutions come to their end. */
+/**
+ * A trading day with a ledger, and commands of it between the orders; resolutions come to their
+ * end.
+ */
 export function ledgerDay(random: Random, commands: number): readonly LoggedBatch[] {
   const duel = new LedgerDuel();
   const stream = new LedgerStream(random);
@@ -70,7 +73,7 @@ export class Exchange {
     this.t = this.engine.t;
   }
 
-  /** What a node applies first when ORDER_HISTORY is another than in its last run. */
+  /** First commands of a node whose ORDER_HISTORY differs from that of its last run. */
   configure(time: number): NewEntry | null {
     const out = new CommandBuffer(16);
     const { capacities, orderRows, state } = this.t;
@@ -79,7 +82,6 @@ export class Exchange {
     return this.apply({ time, persistedClosedSequence: 0, commands }, 0);
   }
 
-  /** Applies a batch; `persistedClosedSequence` as engine.begin. Returns what the log gets, if any. */
   apply(
     batch: LoggedBatch,
     persistedClosedSequence = this.t.state[State.closed]!,
@@ -110,7 +112,7 @@ export class Exchange {
   }
 }
 
-/** withSeed (random.ts) for a test that waits for the disk. */
+/** Runs `withSeed` (random.ts) for a test that waits for the disk. */
 export async function seeded(body: (random: Random) => Promise<void>): Promise<void> {
   const seed = freshSeed();
   try {
@@ -121,7 +123,6 @@ export async function seeded(body: (random: Random) => Promise<void>): Promise<v
   }
 }
 
-/** Resolves when the entry is acknowledged. */
 export function appended(log: Log, entry: NewEntry | null): Promise<void> {
   return entry === null ? log.whenDurable() : log.append([entry], entry.sequence - 1);
 }
@@ -130,7 +131,7 @@ interface TestContext {
   after(fn: () => void | Promise<void>): void;
 }
 
-/** A directory that is gone after the test. */
+/** A directory that is removed after the test. */
 export function directoryOf(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'storage-test-'));
   t.after(async () => {
@@ -148,7 +149,6 @@ export function directoryOf(t: TestContext): string {
   return directory;
 }
 
-/** Writes an image at once, with the fills that GET /trades can reach. */
 export function saved(snapshots: SnapshotFiles, t: Tables): SnapshotInfo {
   const saving = snapshots.save(t, Math.max(0, t.state[State.fills]! - t.capacities.trades));
   for (;;) {
@@ -157,7 +157,7 @@ export function saved(snapshots: SnapshotFiles, t: Tables): SnapshotInfo {
   }
 }
 
-/** The finished orders that memory keeps, oldest first. */
+/** Closed orders in memory, oldest first. */
 export function closedRows(t: Tables): string[] {
   const first = t.state[State.firstKeptClosed]!;
   return Array.from({ length: t.state[State.closed]! - first }, (_, i) => {
@@ -165,7 +165,6 @@ export function closedRows(t: Tables): string[] {
   });
 }
 
-/** A batch as it was put into the log. */
 export function recordOf(payload: Uint8Array): BatchRecord {
   const record = decodeBatch(Buffer.from(payload));
   assert(typeof record === 'object');
@@ -178,7 +177,6 @@ export interface StoredFinal {
   readonly row: Buffer;
 }
 
-/** A copy of one finished order that is in memory, with its id. */
 export function finalCopy(t: Tables, sequence: number): StoredFinal {
   const row = Buffer.alloc(4 << ORDER_I);
   finalCopier(t)(sequence, row, 0);

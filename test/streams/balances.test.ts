@@ -1,6 +1,6 @@
 /**
- * Balance events: on random commands what they lead to is what the tables have, and over real sockets only who asks
- * for them gets them, in a stream of their own that resumes as every other.
+ * Balance messages: on random commands they lead to the balances of the tables. Over real sockets
+ * only clients that ask for them get them, in a stream of their own that resumes like every other.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -28,7 +28,7 @@ import { assertFits, followUser, type Json, ofType, startNode } from './stream-n
 
 const TIME = 1_700_000_000_000;
 
-test('what the events of all batches lead to is what the tables have', () => {
+test('the messages of all batches lead to the balances of the tables', () => {
   withSeed((random) => {
     const duel = new LedgerDuel();
     const { t } = duel.driver;
@@ -36,7 +36,10 @@ test('what the events of all batches lead to is what the tables have', () => {
     const stream = new LedgerStream(random);
     const sent: Json[] = [];
     const users = new ReplayBuffer({
-      ...{ now: () => TIME, venue: 'test', batch: 0, eventsMax: 100 },
+      now: () => TIME,
+      venue: 'test',
+      batch: 0,
+      eventsMax: 100,
       missedBy: () => ({ from: 0, events: [] }),
       publish: (_, text) => void sent.push(JSON.parse(Buffer.from(text).toString()) as Json),
     });
@@ -118,7 +121,6 @@ const brief = (events: readonly Json[]): unknown[] =>
       : [event.event_type, event.type],
   );
 
-/** So many more events, in their order. */
 async function next(client: SocketClient, count: number): Promise<Json[]> {
   const found: Json[] = [];
   while (found.length < count) found.push(...(await client.upToNow()));
@@ -127,7 +129,7 @@ async function next(client: SocketClient, count: number): Promise<Json[]> {
   return found;
 }
 
-test('who asks is sent each change behind the other events of its batch', async () => {
+test('a client that asks gets each balance after the other messages of its batch', async () => {
   const client = await followUser(node, alice, custom);
   const other = await followUser(node, alice);
   await alice.place(node, { market, side: 'BUY', ticks: 50, shares: 100 });
@@ -160,7 +162,7 @@ test('who asks is sent each change behind the other events of its batch', async 
   for (const each of [client, other]) each.cut();
 });
 
-test('what was missed comes again behind the place that a client has reached', async () => {
+test('missed balances are sent again after the stream cursor of a client', async () => {
   const client = await followUser(node, bob, custom);
   await bob.place(node, { market, side: 'BUY', ticks: 20, shares: 10 });
   const [, balance] = await next(client, 2);
@@ -175,7 +177,7 @@ test('what was missed comes again behind the place that a client has reached', a
   again.cut();
 });
 
-test('without a ledger nobody is sent a balance, whoever asks', async () => {
+test('no client gets a balance without a ledger', async () => {
   const plain = await startNode([{ id: 1 }]);
   const carol = await Trader.join(plain, 'carol');
   const client = await followUser(plain, carol, { ...custom, resume: [] });

@@ -1,6 +1,6 @@
 /**
- * The books of the repository's client, made of the frames that it received and nothing else. Complains as soon as
- * a number is missing, or a book that it is sent differs from the one that it holds.
+ * Books of the repository's client, made of received frames alone. Throws when a number is missing,
+ * or when a sent book differs from its own.
  */
 import assert from 'node:assert/strict';
 import { MarketBooks } from '../../client/streams/market-books.ts';
@@ -15,12 +15,12 @@ export class BookFollower {
     assert.equal(this.books.take(JSON.parse(text) as MarketEvent), '', text);
   }
 
-  /** Hash of the client's book; a book that it does not follow has none. */
+  /** Hash of the client's book, `undefined` for a book that it does not follow. */
   hash(token: string): string {
     return this.books.get(token)?.answer.hash ?? '';
   }
 
-  /** Books that were sent behind the deltas that lead to them, and were found to be the same. */
+  /** Number of books that were sent after their deltas and were equal. */
   get confirmed(): number {
     return this.books.confirmed;
   }

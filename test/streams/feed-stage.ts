@@ -1,6 +1,6 @@
 /**
- * The feeds of the streams on an engine of their own, without sockets, workers or disk: batches of a
- * random stream are applied, and published when the test says that they are flushed.
+ * The feeds of the streams on an engine of their own, without sockets, workers or disk. Batches of
+ * a random stream are applied, and published when the test says that they are flushed.
  */
 import type { CommandBuffer } from '../../engine/commands.ts';
 import { EventBuffer } from '../../engine/events.ts';
@@ -20,7 +20,7 @@ import { EngineDriver, ROOMY } from '../engine/engine-driver.ts';
 import type { Command, Outcome } from '../engine/naive-types.ts';
 
 const RECORDS = 2 ** 16;
-/** Room for the longest command of a stream, so that the n-th begins at n times this. */
+/** Room for the longest command of a stream, so that command n begins at n times this. */
 const COMMAND_WORDS = 64;
 
 export interface Published {
@@ -37,7 +37,7 @@ export class FeedStage extends EngineDriver {
   readonly users: ReplayBuffer;
   readonly userFeed: UserFeed;
   readonly published: Published[] = [];
-  /** Applied, and not published yet. */
+  /** Applied batches that are not published yet. */
   readonly unflushed: AppliedBatch[] = [];
   private readonly events: EventBuffer;
   private commands = 0;
@@ -94,7 +94,6 @@ export class FeedStage extends EngineDriver {
     return reason;
   }
 
-  /** Ends the batch; its events wait for flush(). */
   endBatch(): void {
     const before = this.logged.length;
     this.close();
@@ -118,7 +117,6 @@ export class FeedStage extends EngineDriver {
     this.commands = 0;
   }
 
-  /** Publishes the oldest batch that was not published. */
   flush(): void {
     const batch = this.unflushed.shift();
     if (batch === undefined) return;
@@ -129,7 +127,6 @@ export class FeedStage extends EngineDriver {
     this.users.reached(batch.sequence);
   }
 
-  /** An event of a user, in a batch of its own. */
   tell(user: User, condition: string, body: string): void {
     this.told += 1;
     this.users.append(user, condition, body, this.told);
@@ -140,7 +137,6 @@ export class FeedStage extends EngineDriver {
     return this.t.state[State.openOrders]!;
   }
 
-  /** What was published since the last call. */
   taken(): Published[] {
     return this.published.splice(0);
   }

@@ -1,6 +1,6 @@
 /**
- * Clients of a node's market channel that go through whatever clients go through: they connect, read,
- * are cut, come back, subscribe to more and to less; and each of them compares its books.
+ * Clients of a node's market channel that connect, read, are cut, come back, and change
+ * subscriptions; each compares its books.
  */
 import assert from 'node:assert/strict';
 import type { Random } from '../common/random.ts';
@@ -11,7 +11,6 @@ export class HonestClient {
   follower = new BookFollower();
   wanted: string[] = [];
   reconnects = 0;
-  /** Books that were compared in all. */
   confirmed = 0;
   private readonly place: { readonly port: number };
   private readonly random: Random;
@@ -44,7 +43,6 @@ export class HonestClient {
     this.reconnects += 1;
   }
 
-  /** One of the things that happen to clients. */
   async act(tokens: readonly string[]): Promise<void> {
     const roll = this.random.below(10);
     if (roll < 2 || this.client === undefined) await this.connect(tokens);
@@ -56,7 +54,7 @@ export class HonestClient {
     }
   }
 
-  /** Everything that was sent has been read when it resolves. */
+  /** Resolves when everything that was sent has been read. */
   async caughtUp(): Promise<void> {
     const { client } = this;
     assert(client !== undefined);

@@ -1,4 +1,4 @@
-/** Under load, with clients that come and go, everybody holds the books of POST /books. */
+/** Under load, with clients that come and go, every client has the books of POST /books. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { books } from '../common/node-harness.ts';
@@ -10,7 +10,6 @@ import { type StreamNode, startNode } from './stream-node.ts';
 const CONNECTED = 50;
 const TRADERS = 3;
 
-/** Orders around the middle, so that they trade; many of them at once. */
 function load(node: StreamNode, traders: readonly Trader[], random: Random, count: number) {
   return traders.map((trader) => {
     const orders: Signed[] = Array.from({ length: count }, () => {
@@ -76,6 +75,6 @@ async function runHonest(rounds: number, seed: number): Promise<void> {
   await node.stop();
 }
 
-test('fifty clients hold the books of POST /books while orders pour in', () => keepHonest(6));
+test('fifty clients have the books of POST /books while orders arrive', () => keepHonest(6));
 
-test('fifty clients stay honest for long', { skip: SHORT }, () => keepHonest(300));
+test('fifty clients keep equal books for long', { skip: SHORT }, () => keepHonest(300));

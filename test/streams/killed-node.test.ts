@@ -1,4 +1,3 @@
-/** A node is killed: its clients resume their streams at the next start, from what its log has. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { TestNode } from '../common/node-harness.ts';
@@ -8,12 +7,12 @@ import { type Json, startNode } from './stream-node.ts';
 
 const FAR = 10;
 
-/** Without the time at which it was sent. */
+/** Messages without the time at which they were sent. */
 function told(events: readonly Json[]): Json[] {
   return events.map(({ server_ts_ms: _, ...event }) => event);
 }
 
-test('after kill -9 a client gets what it missed, as others have seen it before', async () => {
+test('a client gets its missed messages after kill -9, equal to those that others saw before', async () => {
   let node: TestNode = await startNode([{ id: 1 }]);
   const { dataDir, settings } = node;
   const [market] = (node as Awaited<ReturnType<typeof startNode>>).markets;

@@ -1,4 +1,3 @@
-/** The market channel's events lead to the very books of POST /books, batch by batch. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
@@ -13,7 +12,6 @@ import { BookFollower } from './book-follower.ts';
 import { FeedStage } from './feed-stage.ts';
 import { withSource } from './source-stage.ts';
 
-/** A client of some tokens of a stage. */
 class StageClient {
   readonly follower = new BookFollower();
   private readonly stage: FeedStage;
@@ -39,7 +37,7 @@ class StageClient {
     if (this.topics.has(topic)) this.follower.take(text);
   }
 
-  /** Its books equal the engine's books after the last batch that was published. */
+  /** Checks that its books equal the engine's after the last published batch. */
   compare(state: ReadonlyMap<TokenRow, BookJson>): void {
     for (const token of this.wanted) {
       if (!this.topics.has(topics.asset(token))) continue;
@@ -53,7 +51,6 @@ class StageClient {
   }
 }
 
-/** What POST /books would answer now. */
 function booksOf(stage: FeedStage): Map<TokenRow, BookJson> {
   const books = new Map<TokenRow, BookJson>();
   for (let slot = 1; slot <= stage.t.state[State.tokens]!; slot++) {
@@ -69,7 +66,7 @@ const shapes: readonly (readonly [string, Partial<StreamShape>, hasSource?: bool
   ['while a source moves its levels, and terms change', { changes: 1, policies: 2 }, true],
 ];
 for (const [when, shape, hasSource] of shapes) {
-  test(`${when}, snapshot and deltas are the books of POST /books at the same hash`, () => {
+  test(`${when}, snapshot and deltas equal the books of POST /books at the same hash`, () => {
     withSeed((random) => {
       const all = { ...BUSY, ...shape };
       const plain = () => ({ stage: new FeedStage(), stream: new Stream(random, all, MARKETS) });
@@ -77,7 +74,7 @@ for (const [when, shape, hasSource] of shapes) {
       while (stage.unflushed.length > 0) stage.flush();
       let clients: StageClient[] = [];
       let confirmed = 0;
-      /** After each batch that was not published, and after the last that was. */
+      /** Books after each unpublished batch, and after the last published one. */
       const states: Map<TokenRow, BookJson>[] = [];
       let published = new Map<TokenRow, BookJson>();
       for (let batches = 0; batches < 800; ) {

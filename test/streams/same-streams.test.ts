@@ -1,6 +1,6 @@
 /**
- * Two engines that are fed the same commands: their streams have the same events at the same places,
- * whoever followed them and since when, and a client goes on at the other one.
+ * Two engines with equal commands have streams with equal messages at equal cursors, whatever their
+ * followers did, and a client continues at the other one.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -20,11 +20,9 @@ interface Event {
 
 const WALLETS = 7;
 
-/** Stages that are fed the same commands. */
 class Nodes {
   readonly stages: readonly FeedStage[];
   private readonly stream: Stream;
-  /** The command that begins the next batch. */
   private next: Command;
 
   constructor(random: Random, count: number) {
@@ -33,7 +31,7 @@ class Nodes {
     this.next = this.stream.next();
   }
 
-  /** Runs so many batches; `afterBatch` is called when each is published. */
+  /** Runs so many batches; calls `afterBatch` when each is published. */
   run(batches: number, afterBatch: () => void = () => undefined): void {
     for (let n = 0; n < batches; ) {
       for (const stage of this.stages) stage.run(this.next);
@@ -55,12 +53,12 @@ function follow(stage: FeedStage, wallet: number): User {
   return user;
 }
 
-/** The frames of a user's stream behind a place. */
+/** Frames of a user's stream after a cursor. */
 function missedOf({ users }: FeedStage, user: User, place: string): string[] | undefined {
   return users.since(user, undefined, place)?.map((event) => users.frame(event, event.ofUser!));
 }
 
-test('streams that are followed on two nodes are the same, each event behind the one before it', () => {
+test('streams that are followed on two nodes are equal, each message after the one before it', () => {
   withSeed((random) => {
     const nodes = new Nodes(random, 2);
     const { stages } = nodes;
@@ -96,7 +94,7 @@ test('streams that are followed on two nodes are the same, each event behind the
   });
 });
 
-test('a client goes on at a node where it never was, and gets what it missed once each', () => {
+test('a client continues at a node where it never was, and gets each missed message once', () => {
   withSeed((random) => {
     const nodes = new Nodes(random, 2);
     const { stages } = nodes;
@@ -124,7 +122,7 @@ test('a client goes on at a node where it never was, and gets what it missed onc
   });
 });
 
-test('a place behind the recent batches is refused, the end of the last batch is not', () => {
+test('a cursor before the recent batches is refused, the end of the last batch is not', () => {
   withSeed((random) => {
     const nodes = new Nodes(random, 1);
     const [stage] = nodes.stages as [FeedStage];

@@ -1,6 +1,6 @@
 /**
- * The streams on real sockets and an engine of their own, without workers or disk: what is placed is
- * flushed when the test says so.
+ * The streams on real sockets and an engine of their own, without workers or disk; placed orders
+ * are flushed when the test says so.
  */
 
 import { deriveCredentials } from '../../server/auth/credentials.ts';
@@ -13,7 +13,7 @@ import type { OrderLine } from '../engine/naive-types.ts';
 import { FeedStage } from './feed-stage.ts';
 
 const SHARE = 1_000_000n;
-/** Reads the events of a wallet. */
+/** Key that reads the events of a wallet. */
 export const READ_ONLY_KEY = 'read-only-key';
 const READ_ONLY_WALLET = 1;
 
@@ -33,10 +33,10 @@ export class SocketStage extends FeedStage {
   server: HttpServer | undefined;
   /** Unix milliseconds. */
   clock = 1_700_000_000_000;
-  /** Milliseconds that have passed. */
+  /** Milliseconds since the start. */
   elapsed = 0;
   readonly revoked = new Set<string>();
-  /** As where another node leads. */
+  /** Keys that arrive later, as where another node leads. */
   keyComes: KeyComes = () => undefined;
   readonly lines: string[] = [];
   private placed = 0;
@@ -82,14 +82,12 @@ export class SocketStage extends FeedStage {
     await this.server!.close();
   }
 
-  /** Credentials of a wallet of the streams of commands. */
   auth(wallet: number): { apiKey: string; secret: string; passphrase: string } {
     const trio = deriveCredentials(NODE_KEY, 137, bytesOf(wallet), '0');
     this.wallets.set(trio.apiKey, wallet);
     return trio;
   }
 
-  /** Registers markets, in a batch that is flushed. */
   markets(count: number, outcomes = 2): void {
     this.run({ kind: 'at', time: this.clock });
     const terms = { grid: 100, baseFeeBps: 0, minSize: 0n, tradable: true, ended: false };
@@ -137,7 +135,6 @@ export class SocketStage extends FeedStage {
     while (this.unflushed.length > 0) this.flush();
   }
 
-  /** A token's id. */
   token(slot: number): string {
     return JSON.parse(this.books.render(slot as never)!.toString()).asset_id as string;
   }

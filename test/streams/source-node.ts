@@ -1,6 +1,7 @@
 /**
- * `npm start` with a source that does what it is sent, as a script for tests: POST a list of LineOfSource to the
- * second port that it names, and get a reason for each, or why none was taken.
+ * `npm start` with a source that obeys requests, as a script for tests. POST a list of LineOfSource
+ * to the second port that it prints; the answer has a reason for each line, or the reason of a
+ * refusal of all.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

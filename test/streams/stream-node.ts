@@ -1,6 +1,5 @@
 /**
- * A node with a few markets for the tests of the streams over real sockets, and what they do again
- * and again.
+ * A node with a few markets for the tests of the streams over real sockets, and their common steps.
  */
 import assert from 'node:assert/strict';
 import { compileShape, type Shape } from '../../server/common/schema.ts';
@@ -38,7 +37,6 @@ const shapes = new Map<string, Shape<unknown>>(
   ),
 );
 
-/** Holds an event to its schema. */
 export function assertFits(event: Json): void {
   const name = typeof event.error === 'string' ? 'error' : String(event.event_type);
   const shape = shapes.get(name);
@@ -48,7 +46,6 @@ export function assertFits(event: Json): void {
   }
 }
 
-/** Opens the market channel and subscribes. */
 export async function followMarket(
   node: TestNode,
   assets_ids: readonly string[],
@@ -59,7 +56,7 @@ export async function followMarket(
   return client;
 }
 
-/** Opens the user channel of a trader; what is sent from now on is received. */
+/** Opens the user channel of a trader; resolves when later messages will be received. */
 export async function followUser(
   node: TestNode,
   { trio }: Trader,
@@ -72,7 +69,6 @@ export async function followUser(
   return client;
 }
 
-/** Events of one type. */
 export function ofType(events: readonly Json[], name: string): Json[] {
   return events.filter(({ event_type }) => event_type === name);
 }

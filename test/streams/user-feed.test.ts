@@ -1,4 +1,3 @@
-/** The events that the owner of an order gets, on random streams: none is missing, none is late. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { endOf } from '../../server/streams/numbering.ts';
@@ -35,7 +34,6 @@ interface UserEvent {
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** Decimal text in whole micro-units. */
 function micro(text: string): number {
   const [whole, fraction = ''] = text.split('.');
   return Number(whole + fraction.padEnd(6, '0'));
@@ -44,13 +42,13 @@ function micro(text: string): number {
 interface Known {
   readonly original: number;
   readonly type: string;
-  /** By its trades, and by its order events. */
+  /** Matched size by its trades, and by its order messages. */
   traded: number;
   matched: number;
   isOver: boolean;
 }
 
-/** Believes one user's events only as long as they fit together. */
+/** A client that checks that one user's messages fit together. */
 class Owner {
   readonly orders = new Map<string, Known>();
   readonly ends = new Map<string, number>();
@@ -159,7 +157,7 @@ for (const [of, shape, hasSource] of shapes) {
   });
 }
 
-test('the newest events are stored for clients that reconnect, and only of users who subscribed before', () => {
+test('the newest messages are stored for clients that reconnect, and only of users who subscribed before', () => {
   withSeed((random) => {
     const stage = new FeedStage(200);
     const stream = new Stream(random, BUSY, MARKETS);
@@ -189,7 +187,7 @@ test('the newest events are stored for clients that reconnect, and only of users
   });
 });
 
-test('the streams of single markets are numbered by themselves', () => {
+test('streams of single markets have their own numbers', () => {
   withSeed((random) => {
     const stage = new FeedStage();
     const stream = new Stream(random, BUSY, MARKETS);
@@ -216,7 +214,7 @@ test('the streams of single markets are numbered by themselves', () => {
   });
 });
 
-test('the stored events have a bound in bytes too: a trade of many orders is a hundred times as long as others', () => {
+test('stored messages have a bound in bytes, as a trade of many orders is a hundred times as long as others', () => {
   const stage = new FeedStage();
   const { users } = stage;
   const user = users.enter(addressWords(1));
@@ -232,7 +230,7 @@ test('the stored events have a bound in bytes too: a trade of many orders is a h
   );
 });
 
-test('a flood of events of one user, and then of some, pushes out none of another', () => {
+test('a flood of messages of some users displaces none of another', () => {
   const stage = new FeedStage();
   const { users } = stage;
   const [calm, ...busy] = [1, 2, 3, 4].map((n) => users.enter(addressWords(n)));

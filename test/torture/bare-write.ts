@@ -1,7 +1,7 @@
 /**
- * What the machine does to whoever writes: a child process that overwrites a page of a file, durably, fifty times a
- * second, and says every ten seconds how long that took in the worst hundredth, from when it was due. A node's
- * answers are held against it, because disks and processors are shared.
+ * Write latency of the machine: a child process that overwrites a page of a file, durably, fifty
+ * times a second. Every ten seconds it prints the worst hundredth, from when each write was due. A
+ * node's answers are compared with it, because disks and processors are shared.
  *
  *   node bare-write.js FILE        a line of JSON for each stretch: a Point of trend.ts
  *

@@ -1,6 +1,6 @@
 /**
- * Books of cancels: a trader who rests orders and takes some of them back, and repeats every request whose
- * answer was lost until it is answered. What it was told has to be so to the end.
+ * Books of cancels: a trader who rests orders, cancels some of them, and repeats every request
+ * without an answer. Every answer must hold to the end.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,26 +9,23 @@ import type { Reply } from '../common/node-harness.ts';
 import type { Random } from '../common/random.ts';
 import { bodyOf, type Canceled, MICRO, type Result, Trader } from '../common/traders.ts';
 
-/** A node that may be killed and started again meanwhile. */
 export interface MortalNode {
   readonly port: number;
-  /** Resolves when it can be reached. */
   ready(): Promise<void>;
 }
 
 const ORDERS = 5;
-/** Far above what a fault and the start after it take. */
+/** Far longer than a fault and the start after it. */
 const ANSWER_MS_MAX = 120_000;
 const RETRY_MS = 20;
 
 export class CancelBooks {
-  /** What the last answer said of each order, by id: `live` or `canceled`. */
+  /** Newest answer about each order, by id: `live` or `canceled`. */
   readonly told = new Map<string, string>();
-  /** Answers that were lost, or said that nothing is known. */
   lost = 0;
-  /** What each order reserves of a ledger while it is live, micro-units. */
+  /** Micro-units that each live order reserves of a ledger. */
   private readonly costs = new Map<string, bigint>();
-  /** Micro-units that the trader got; undefined where there is no ledger. */
+  /** Micro-units that the trader got; `undefined` without a ledger. */
   private readonly paidIn: bigint | undefined;
   private readonly node: MortalNode;
   private readonly trader: Trader;
@@ -61,7 +58,6 @@ export class CancelBooks {
     return new CancelBooks(node, trader, market, random, paidIn);
   }
 
-  /** Places some orders, and cancels some of all that are live. */
   async round(): Promise<void> {
     const { market, random, told, trader } = this;
     const shares = Math.ceil(market.minSizeMicro / 1_000_000) + random.below(20);
@@ -91,7 +87,7 @@ export class CancelBooks {
     for (const id of doomed) told.set(id, 'canceled');
   }
 
-  /** Every order is as was told, and no other is open. */
+  /** Checks that every order has its answered state, and no other is open. */
   async check(): Promise<void> {
     const { node, told, trader } = this;
     for (const [id, status] of told) {
@@ -116,7 +112,7 @@ export class CancelBooks {
     assert.deepEqual(json, { cash: Object.fromEntries(texts), positions: [] });
   }
 
-  /** Sends the same again until it is answered with 200. */
+  /** Repeats a request until it is answered with 200. */
   private async until(send: () => Promise<Reply>): Promise<Reply> {
     for (const end = performance.now() + ANSWER_MS_MAX; performance.now() < end; ) {
       await this.node.ready();

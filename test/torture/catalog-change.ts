@@ -1,9 +1,11 @@
-/** Catalogs that change beside a serving node. */
 import assert from 'node:assert/strict';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
 
-/** Generation `n` of a catalog, with another title, beside a serving node, as the import command writes it. */
+/**
+ * Writes catalog generation `n`, with another title, beside a serving node, like the import
+ * command.
+ */
 export async function writeCatalog(dataDir: string, file: object, n: number) {
   const { events } = file as { readonly events: readonly object[] };
   const titled = events.map((event, i) => (i === 0 ? { ...event, title: `Title ${n}` } : event));

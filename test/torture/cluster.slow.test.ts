@@ -1,4 +1,3 @@
-/** The checker of histories finds what must not be, and accepts what may. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type BookRead, History, type StatusRead } from './cluster/history.ts';
@@ -15,7 +14,13 @@ function withOrders(): History {
 
 const READ: BookRead = { node: 'n0', book: 'book', state: 'one', sent: 4, atLeast: 0 };
 const STATUS: StatusRead = {
-  ...{ node: 'n0', askedAt: 1, answeredAt: 2, sequence: 5, digest: 7, epoch: 1, leads: false },
+  node: 'n0',
+  askedAt: 1,
+  answeredAt: 2,
+  sequence: 5,
+  digest: 7,
+  epoch: 1,
+  leads: false,
 };
 
 function problems(...reads: readonly Partial<BookRead>[]): readonly string[] {
@@ -31,7 +36,7 @@ function claims(...reads: readonly Partial<StatusRead>[]): readonly string[] {
   return history.problems;
 }
 
-test('reads that follow the orders are accepted, also of nodes that are behind', () => {
+test('reads in the order of orders are accepted, also of nodes that are behind', () => {
   const states = ['empty', 'one', 'two', 'one', 'one', 'three'].map((state) => ({ state }));
   assert.deepEqual(problems(...states, { node: 'n1', state: 'empty' }), []);
   assert.deepEqual(problems({ state: 'three', atLeast: 4 }), []);

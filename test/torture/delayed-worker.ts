@@ -1,8 +1,8 @@
 /**
- * The node's own worker under a scheduler that means ill: before and after every atomic step (waiting for the
- * turn, taking it, writing a book's version, passing the turn on), and between two orders, the thread may be
- * held up for some microseconds or some milliseconds. Notes the dispatch sequence of each batch that changed
- * something, with its sequence in the log.
+ * The node's own worker under an adverse scheduler. Before and after every atomic step (waiting for
+ * the turn, taking it, writing a book's version, passing the turn on), and between two orders, the
+ * thread may be delayed by some microseconds or milliseconds. Writes the dispatch sequence of each
+ * batch that changed something, with its batch sequence.
  */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
 const random = new Random(Number(process.env.TEST_SEED) + threadId);
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 const path = join(dataDir, `turns-${threadId}`);
-/** How often it is held up at a step, percent; another one for each batch. */
+/** Percent of steps with a delay; drawn for each batch. */
 let often = 0;
 
 function holdUp(): void {

@@ -1,6 +1,6 @@
 /**
- * Files of every kind in a data directory, cut, emptied, changed or not to be read: the node starts with all
- * that was told, or refuses, ends by itself and names what is bad.
+ * Files of every kind in a data directory: cut, emptied, changed or unreadable. The node starts
+ * with everything that it acknowledged, or refuses, ends by itself and names the bad file.
  */
 import assert from 'node:assert/strict';
 import {
@@ -42,7 +42,9 @@ const DAMAGES: Readonly<Record<string, (path: string, random: Random) => void>> 
   gone: (path) => rmSync(path),
 };
 
-/** Files whose damage costs what was told; the node has to say so, unless somebody has removed all of it. */
+/**
+ * Files whose damage loses acknowledged data; the node must say so, unless all of it was removed.
+ */
 const WITHOUT_SPARE = /^(log|keys|catalog)\/|^node\.key$/;
 const DAMAGES_SHORT = 3;
 
@@ -100,7 +102,7 @@ function cases(dataDir: string, random: Random, isLong: boolean): (readonly [str
   return Array.from({ length: DAMAGES_SHORT }, () => random.pick(all));
 }
 
-/** True = it serves, with all that was told; false = it refused, and said what is bad. */
+/** True when it serves with all acknowledged data; false when it refused and named the fault. */
 async function tryStart(stage: FaultStage, file: string, isGone: boolean): Promise<boolean> {
   let node: TestNode;
   try {

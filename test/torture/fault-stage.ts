@@ -1,6 +1,6 @@
 /**
- * A node for a fault: it has orders and cancels in its books (cancel-books.ts) which know what it was told,
- * and it may be replaced by another process on the same directory.
+ * A node for a fault. Its orders and cancels (cancel-books.ts) are checked against its answers, and
+ * another process on the same directory may replace it.
  */
 import assert from 'node:assert/strict';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
@@ -16,10 +16,10 @@ import { FAUCET, verified, WITH_LEDGER } from '../common/verified.ts';
 import { CancelBooks } from './cancel-books.ts';
 
 const ROUNDS_BEFORE = 4;
-/** Images and segments change within a few rounds. */
+/** Snapshots and segments change within a few rounds. */
 const SETTINGS = { IMAGE_BATCHES: '5', LOG_SEGMENT_BYTES: '65536' };
 
-/** Far above what any fault takes to show. */
+/** Far longer than any fault takes to show. */
 const TRADE_MS_MAX = 180_000;
 
 export class FaultStage {
@@ -67,23 +67,26 @@ export class FaultStage {
     return stage;
   }
 
-  /** So many requests that place, and that cancel; each is repeated until it is answered. */
+  /**
+   * Runs so many rounds of placing and cancelling; each request is repeated until it is answered.
+   */
   async trade(rounds: number): Promise<void> {
     for (let i = 0; i < rounds; i++) await this.books!.round();
   }
 
-  /** Another process on the same directory. */
   async restart(settings: Settings = {}): Promise<void> {
     if (!this.node.hasEnded) await this.node.end('SIGKILL');
     this.node = await TestNode.start(this.dataDir, { ...this.settings, ...settings });
   }
 
-  /** What was told is so. */
   async check(): Promise<void> {
     await this.books!.check();
   }
 
-  /** Trades on, is killed and started without any fault, and has all; ends well, and leaves a directory that is whole. */
+  /**
+   * Trades on, kills the node and starts it without any fault, checks all, and ends it with a
+   * verified directory.
+   */
   async prove(): Promise<void> {
     await this.restart();
     await this.check();
@@ -94,8 +97,8 @@ export class FaultStage {
   }
 
   /**
-   * Trades while something is wrong, until the node has ended or `isOver`; a request that is under way
-   * when it ends is answered by the node after it, which `after` starts.
+   * Trades during a fault, until the node has ended or `isOver`. A request in flight at its end is
+   * answered by the next node, which `after` starts.
    */
   async tradeThrough(isOver: () => boolean, after: Settings = {}): Promise<void> {
     let trading = true;
@@ -118,7 +121,7 @@ export class FaultStage {
   }
 }
 
-/** A line of the log of a node that ends, which must be there. */
+/** Checks that the log of an ending node has a line. */
 export async function assertSays(node: TestNode, line: RegExp): Promise<void> {
   // The last of its log may come after its end.
   await node.exit();

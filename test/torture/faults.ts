@@ -1,9 +1,9 @@
 /**
- * Faults of the machine around a node that serves: disks, files, threads, clocks, processes. After each, all
- * that was told is so (fault-stage.ts), or the node says why it cannot be.
+ * Faults of the machine around a serving node: disks, files, threads, clocks, processes. After
+ * each, every answer holds (fault-stage.ts), or the node says why it cannot.
  *
- * The disk is made slow and failing inside the process (fault-preload.ts), where the log writes; what LMDB
- * writes passes by there.
+ * The disk is made slow and failing inside the process (fault-preload.ts), where the log writes;
+ * writes of LMDB are not affected.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -29,13 +29,12 @@ import { type Done, Pace, type PartOptions, withRoundSeed } from './part.ts';
 
 const PAUSE_MS = 3_000;
 const PAUSE_MS_LONG = 60_000;
-/** It answers at once again. */
+/** Milliseconds within which it must answer again. */
 const ANSWER_MS_MAX = 2_000;
 const HOUR_MS = 3_600_000;
 
 interface Fault {
   readonly name: string;
-  /** Resolves with a word on what happened. */
   readonly run: (seed: number, isLong: boolean, say: (line: string) => void) => Promise<string>;
 }
 
@@ -91,7 +90,7 @@ async function readOnlyDirectory(seed: number): Promise<string> {
   stage.node = await TestNode.start(disk);
   assert.equal(await statusOf(stage.node), 'read-only');
   remount(disk, 'rw');
-  await until(() => stage.node.log.includes('starting over'));
+  await until(() => stage.node.log.includes('resync'));
   await stage.prove();
   return 'reads only, and all again after it';
 }
@@ -123,10 +122,10 @@ async function followerEnds(seed: number, moment: string): Promise<string> {
   await stage.tradeThrough(() => first.hasEnded);
   await assertSays(first, /stopping: follower: its thread ended/);
   await stage.prove();
-  return `at its ${moment} of an image: the process stopped`;
+  return `at its ${moment} of a snapshot: the process stopped`;
 }
 
-/** At a moment of its storage, by the system, so that nothing is told or tidied. */
+/** Kills the node at a step of its storage, by the system, so that nothing is cleaned up. */
 async function killedAt(seed: number, moment: string): Promise<string> {
   const stage = await FaultStage.open(seed);
   const armed = `${stage.dataDir}.armed`;
@@ -151,7 +150,7 @@ async function clockJumps(seed: number): Promise<string> {
     process.kill(stage.node.pid, 'SIGUSR2');
     await until(() => stage.node.log.split('the clock has jumped').length > i + 1);
     const { status } = await send({ port }, 'POST', '/clock/accept');
-    assert.equal(status, jump === 0 ? 409 : 200, 'it was in doubt, and is no more');
+    assert.equal(status, jump === 0 ? 409 : 200, 'a jump is accepted once');
     if (Math.abs(jumps.slice(0, i + 1).reduce((a, b) => a + b, 0)) >= 23 * HOUR_MS) continue;
     await stage.trade(1);
     await stage.check();
@@ -208,7 +207,7 @@ const FAULTS: readonly Fault[] = [
   })),
 ];
 
-/** Each of them once: the long form. */
+/** Number of faults, each once: the long form. */
 export const ALL_FAULTS = FAULTS.length;
 
 export async function faults(options: PartOptions): Promise<Done> {

@@ -1,11 +1,11 @@
 /**
- * Values from schemas: such that fit, and such that nearly do. What a schema leaves open is drawn from what
- * the node knows (tokens, markets, orders, keys), and from what has broken parsers before.
+ * Values from schemas: fitting ones, and ones that nearly fit. Members that a schema leaves open
+ * are drawn from the node's tokens, markets, orders and keys, and from values that have broken
+ * parsers before.
  */
 import type { TSchema } from '../../server/common/schema.ts';
 import type { Random } from '../common/random.ts';
 
-/** The parts of a JSON schema that are looked at. */
 interface Schema {
   readonly type?: string;
   readonly const?: unknown;
@@ -72,7 +72,7 @@ const HOSTILE_NUMBERS: readonly number[] = [
 
 export class Values {
   private readonly random: Random;
-  /** What the node knows: ids, addresses, slugs. */
+  /** Ids, addresses and slugs of the node. */
   private readonly known: readonly string[];
 
   constructor(random: Random, known: readonly string[]) {
@@ -80,7 +80,7 @@ export class Values {
     this.known = known;
   }
 
-  /** A value that fits the schema, or, now and then, one that does not somewhere. */
+  /** A value that fits the schema, or, now and then, breaks it somewhere. */
   of(schema: TSchema | undefined): unknown {
     const { random } = this;
     const value = schema === undefined ? this.any(3) : this.fitting(schema as Schema);
@@ -96,7 +96,7 @@ export class Values {
     return String.fromCharCode(...Array.from({ length }, () => random.below(0xd800)));
   }
 
-  /** Text of a body: what it says, cut, doubled or with a character changed now and then. */
+  /** Text of a body: serialised, now and then cut, doubled or with a character changed. */
   bodyText(value: unknown): string {
     const { random } = this;
     const text = JSON.stringify(value) ?? '';
@@ -123,7 +123,7 @@ export class Values {
     return pairs.join('&');
   }
 
-  /** A value of a query or a path, percent-encoded, mostly as it has to be. */
+  /** A value of a query or a path, percent-encoded, mostly correctly. */
   parameter(property: Schema): string {
     const { random } = this;
     const draw = random.below(100);
@@ -176,7 +176,7 @@ export class Values {
     return Object.fromEntries(entries);
   }
 
-  /** A value with something of it replaced, left out or added. */
+  /** A value with one part replaced, left out or added. */
   private spoiled(value: unknown): unknown {
     const { random } = this;
     if (typeof value !== 'object' || value === null || random.chance(15)) return this.any(3);

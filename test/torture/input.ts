@@ -1,7 +1,7 @@
 /**
- * Requests of every route of the table and messages of every stream, generated from their schemas: the node
- * must answer each in the shape that it documents, never with a 5xx, and its state must be the same after
- * all of them as before.
+ * Requests of every route of the table and messages of every stream, generated from their schemas.
+ * The node must answer each in its documented shape, never with a 5xx, and its state must be equal
+ * before and after all of them.
  */
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
@@ -30,7 +30,7 @@ import { type Done, Pace, type PartOptions, withRoundSeed } from './part.ts';
 import { recoverFrom } from './simulated-node.ts';
 
 const AT_ONCE = 12;
-/** Of requests to one message of a stream. */
+/** Requests for each message of a stream. */
 const REQUESTS_PER_MESSAGE = 10;
 const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'PATCH'];
 
@@ -72,7 +72,9 @@ export async function input(options: PartOptions): Promise<Done> {
   });
 }
 
-/** A node with a few orders and trades, and a stranger with keys of its own who asks everything. */
+/**
+ * A node with a few orders and trades, and a stranger with keys of its own who sends every request.
+ */
 class Stage {
   readonly statuses = new Map<number, number>();
   private readonly dataDir: string;
@@ -83,7 +85,7 @@ class Stage {
   private stranger: Trader;
   private strangers = 0;
   private readonly sockets = new Map<string, SocketClient>();
-  /** Every route is asked before any is asked again. */
+  /** Routes that were not asked in this round. */
   private waiting: Target[] = [];
 
   private constructor(
@@ -180,7 +182,6 @@ class Stage {
     return send(node, method, `${path}${question}`, headers, body, agent);
   }
 
-  /** What every answer promises. */
   private judge({ json, status, text }: Reply, target: Target | undefined, asked: string): void {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
     const said = `${asked}\nanswered ${status} ${text.slice(0, 1_000)}`;
@@ -195,7 +196,7 @@ class Stage {
     assert(isRefusal, said);
   }
 
-  /** A message to one of the streams, and everything that it has brought. */
+  /** Sends a message to one of the streams, and returns everything that it brought. */
   async message(): Promise<void> {
     const { random, values } = this;
     const path = random.pick(Object.keys(STREAM_TABLE) as (keyof typeof STREAM_TABLE)[]);
@@ -221,7 +222,7 @@ class Stage {
     }
   }
 
-  /** The node ends well, and the next start has the state of before. */
+  /** Stops the node, and checks that the next start has the same state. */
   async close(): Promise<void> {
     for (const socket of this.sockets.values()) socket.cut();
     assert(!this.node.hasEnded, this.node.log);
@@ -234,7 +235,7 @@ class Stage {
   }
 }
 
-/** What a stopped node left behind, as a start would have it. */
+/** State hash of a stopped node's directory after recovery. */
 async function hashOf(dataDir: string): Promise<string> {
   const capacities = {
     markets: Number(SMALL_NODE.MARKETS_MAX),

@@ -1,8 +1,10 @@
 /**
- * Eight workers that are held up before, inside and after their turns (delayed-worker.ts): batches must be
- * applied in the order of their dispatch, and no reader may see a book between two orders of a request.
+ * Eight workers that are delayed before, inside and after their turns (delayed-worker.ts). Batches
+ * must be applied in the order of their dispatch, and no reader may see a book between two orders
+ * of a request.
  *
- * Every request keeps as many shares on one side of a book as on the other, so that a torn book shows.
+ * Every request keeps as many shares on one side of a book as on the other, so that a torn book
+ * shows.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -94,7 +96,7 @@ async function runRound(seed: number, requests: number): Promise<Round> {
   return { batches, reads: state.reads };
 }
 
-/** Requests that change both sides of a book by as much, until there are enough of all traders. */
+/** Sends requests that change both sides of a book equally, until all traders have sent enough. */
 async function trade(
   node: TestNode,
   trader: Trader,
@@ -154,7 +156,9 @@ function levelsOf({ asks, asset_id, bids }: BookJson): object {
   return { asks, asset_id, bids };
 }
 
-/** What the workers noted: by dispatch, the batches count up one by one. Returns how many. */
+/**
+ * Checks the workers' output: by dispatch, batch sequences increase by one. Returns their number.
+ */
 function checkTurns(dataDir: string): number {
   const turns = readdirSync(dataDir)
     .filter((name) => name.startsWith('turns-'))
@@ -165,6 +169,6 @@ function checkTurns(dataDir: string): number {
     if (i > 0)
       assert.equal(batch, turns[i - 1]![1]! + 1, `the batch of dispatch ${dispatchSequence}`);
   }
-  assert(turns.length > 0, 'the workers noted what they did');
+  assert(turns.length > 0, 'the workers recorded their turns');
   return turns.length;
 }

@@ -21,14 +21,13 @@ function killAt(wanted: string): void {
   for (;;);
 }
 
-/** The file that a call is about: its first argument, or what that descriptor was opened for. */
+/** File of a call: its first argument, or the file that its descriptor was opened for. */
 const opened = new Map<unknown, string>();
 
 function isMeant(args: readonly unknown[]): boolean {
   return (opened.get(args[0]) ?? String(args[0])).endsWith(`.${name}`);
 }
 
-/** Kills before or after the calls of a function of node:fs that are about the file. */
 function patch(holder: object): void {
   const functions = holder as Record<string, Call>;
   const original = functions[call]!;
@@ -47,7 +46,6 @@ function patch(holder: object): void {
   };
 }
 
-/** Remembers the names of files that are opened synchronously. */
 function followDescriptors(): void {
   const { openSync } = fs;
   Object.assign(fs, {
@@ -78,7 +76,7 @@ function wrap(store: Store): void {
   };
 }
 
-/** The package keeps its stores to itself, but tells of each transaction as an emitter of events. */
+/** The package hides its stores, but emits an event for each transaction. */
 function patchTransactions(): void {
   const { emit } = EventEmitter.prototype;
   const known = new Set<object>();

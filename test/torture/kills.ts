@@ -1,7 +1,7 @@
 /**
- * Kill -9 at random moments of a real load, while images are written, segments change and catalogs are
- * switched; the load tool's own books, and those of a trader who cancels, say what must be there. Half of the nodes
- * have a ledger; after each kill the directory is verified.
+ * Kill -9 at random moments of a real load, while snapshots are written, segments change and
+ * catalogs are switched. The load tool's own books, and those of a trader who cancels, are the
+ * expected state. Half of the nodes have a ledger; after each kill the directory is verified.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part
 
 const ROUND_KILLS = 20;
 const ORDERS_PER_KILL = 22;
-/** Images and segments change all the time. */
+/** Snapshots and segments change all the time. */
 const SETTINGS = { ...SMALL_NODE, IMAGE_BATCHES: '4', LOG_SEGMENT_BYTES: '65536' };
 const CATALOG_MS_MAX = 5_000;
 const CANCEL_MS_MAX = 60;
@@ -92,7 +92,10 @@ async function runRound(seed: number, count: number): Promise<Round> {
   const market = catalog.markets.find(({ conditionId }) => conditionId === own.conditionId)!;
   const { config } = configured;
   const node = await LocalNode.start(dataDir, {
-    ...{ demo: false, environment: environment, flags: [], hasAdmin: hasLedger },
+    demo: false,
+    environment: environment,
+    flags: [],
+    hasAdmin: hasLedger,
     whileDown: () => verified(dataDir, environment),
   });
   const place = { port: Number(node.url.port), ready: () => node.ready() };

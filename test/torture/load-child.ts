@@ -1,4 +1,4 @@
-/** The measuring mode of the load tool, in a process of its own; and what a process takes of the machine. */
+/** The measuring mode of the load tool in a process of its own, and the resources of a process. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import type { Result } from '../../bench/measure/result.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 
-/** A node that the load tool can fill: the demo catalog, and room for its orders. */
+/** Settings of a node that the load tool can fill: the demo catalog, and room for its orders. */
 export const LOADED_NODE = {
   DEMO: 'on',
   DEMO_TRADERS: 'off',
@@ -21,7 +21,7 @@ export const LOADED_NODE = {
 
 const PAGE_BYTES = 4_096;
 
-/** Runs one measurement against a node; rejects with what the tool said when it failed. */
+/** Runs one measurement against a node; rejects with the tool's output when it failed. */
 export async function measured(port: number, args: readonly string[]): Promise<Result> {
   const out = join(temporaryDirectory(), 'result');
   const tool = join(useCompiledNodes(), 'bench/load.js');
@@ -44,12 +44,11 @@ export async function measured(port: number, args: readonly string[]): Promise<R
 }
 
 export interface Taken {
-  /** Memory of its own: pages of mapped files, which the system takes back as it likes, are not in it. */
+  /** Memory without mapped files, whose pages the system may take back. */
   readonly residentBytes: number;
   readonly handles: number;
 }
 
-/** What a process takes now. */
 export function takenBy(pid: number): Taken {
   const [, resident, shared] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
   const handles = readdirSync(`/proc/${pid}/fd`).length;

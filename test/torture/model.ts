@@ -1,8 +1,8 @@
 /**
- * The model check: streams of commands of every kind through the naive exchange and the engine, which have
- * to agree on every outcome and every book; the audit of the engine's tables after every thousandth
- * command, money and shares at the end of each stream. Each stream has a shape of its own; streams of odd seeds are
- * days of an exchange with a ledger.
+ * The model check: streams of commands of every kind through the naive exchange and the engine,
+ * which must agree on every outcome and every book. It audits the engine's tables after every
+ * thousandth command, and money and shares at the end of each stream. Each stream has a shape of
+ * its own; streams of odd seeds are days of an exchange with a ledger.
  */
 import { audit } from '../../engine/audit.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
@@ -17,7 +17,7 @@ import { type Done, Pace, type PartOptions, seedOf, withRoundSeed } from './part
 
 const STREAM_COMMANDS = 25_000;
 const AUDIT_COMMANDS = 1_000;
-/** After so many commands of a ledger most markets have resolved: a new exchange begins. */
+/** Commands of a ledger after which most markets have resolved, and a new exchange begins. */
 const DAY_COMMANDS = 4_000;
 const TAIL = 40;
 /** Bounds of open orders of an account, and of wallets of a signer; 0 = none. */
@@ -43,7 +43,6 @@ export async function model(options: PartOptions): Promise<Done> {
   );
 }
 
-/** Returns the number of fills. */
 function runStream(seed: number, length: number): number {
   const random = new Random(seed);
   const capacities = { ...ROOMY, history: random.pick([ROOMY.history, length >> 3, length >> 6]) };
@@ -87,7 +86,6 @@ function runStream(seed: number, length: number): number {
   return duel.naive.fills;
 }
 
-/** Returns the number of fills. */
 function runDays(seed: number, length: number): number {
   const random = new Random(seed);
   let fills = 0;

@@ -1,7 +1,7 @@
 /**
- * More than a node can take, all at once: idle connections, slow senders and readers, many streams of which
- * some never read, and twice the orders that it answers. It must refuse rather than grow, and be quick again
- * within seconds.
+ * More load than a node can take: idle connections, slow senders and readers, many streams of which
+ * some never read, and twice the orders that it can answer. It must refuse rather than grow, and be
+ * quick again within seconds.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -23,12 +23,12 @@ const SLOW = 50;
 const AT_ONCE = 200;
 const CONNECTIONS = 1_600;
 const RATE_MAX = 20_000;
-/** What connections, answers and waiting requests may take beside what was there before. */
+/** Bound of growth by connections, answers and waiting requests. */
 const GROWTH_BYTES_MAX = 512 * MIB;
-/** May wait for all streams; the buffers behind it are up to twice as large. */
+/** Bytes that may wait for all streams; the buffers behind are up to twice as large. */
 const BACKLOG_BYTES = 128 * MIB;
 const STREAMED = { STREAM_BACKLOG_MAX: String(BACKLOG_BYTES) };
-/** Far above what it takes on a machine that does nothing else. */
+/** Far longer than recovery takes on an idle machine. */
 const CALM_MS_MAX = 60_000;
 const PROBES = 20;
 const PROBE_MS_MAX = 250;
@@ -39,7 +39,7 @@ interface Crowd {
   readonly timers: NodeJS.Timeout[];
 }
 
-/** The goal is the seconds of overload. */
+/** Runs an overload; the goal is its seconds. */
 export async function overload(options: PartOptions): Promise<Done> {
   const wanted = Math.min(options.goal, Math.round(options.milliseconds / 1_000));
   const seconds = Math.max(2, Math.min(60, wanted));
@@ -98,7 +98,6 @@ export async function overload(options: PartOptions): Promise<Done> {
   }
 }
 
-/** Connections that do nothing, those that send or read slowly, and streams. */
 async function crowdIn(node: TestNode, crowd: Crowd, share: number): Promise<void> {
   const read = readCatalog(demoCatalog());
   assert(read.ok);
@@ -134,7 +133,6 @@ async function open(node: TestNode, { sockets }: Crowd): Promise<Socket> {
   return socket;
 }
 
-/** Milliseconds until answers are quick again. */
 async function calmAfter(node: TestNode): Promise<number> {
   const from = performance.now();
   for (;;) {
@@ -154,7 +152,7 @@ async function calmAfter(node: TestNode): Promise<number> {
   }
 }
 
-/** When all have gone, so have their handles. */
+/** Closes all connections, and checks that their handles are gone. */
 async function leave({ clients, sockets }: Crowd, node: TestNode): Promise<void> {
   for (const socket of sockets) socket.destroy();
   for (const client of clients) client.cut();

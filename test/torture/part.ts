@@ -1,33 +1,30 @@
 /**
- * What every part of the torture has in common: a seed, an amount to reach, a time after which it ends
- * anyway, and the line that reproduces it.
+ * Common form of the parts of the torture: a seed, an amount to reach, a time limit, and the line
+ * that reproduces a failure.
  */
 
 export interface PartOptions {
-  /** Everything that is drawn follows from it. */
+  /** Seed of everything that is drawn. */
   readonly seed: number;
-  /** How much is to be done, in the unit of the part. */
+  /** Amount to reach, in the unit of the part. */
   readonly goal: number;
-  /** After so much time it ends, whatever has been done. */
+  /** Time limit, whatever has been reached. */
   readonly milliseconds: number;
-  /** Names of what alone is to be done, where a part has names for it. */
   readonly only?: readonly string[] | undefined;
-  /** Tells how far it is. */
   readonly say: (line: string) => void;
 }
 
-/** Rejects with an Error that says what is wrong; resolves with what was done, in a line. */
+/** Rejects with an Error that says what is wrong; resolves with a summary. */
 export type PartRun = (options: PartOptions) => Promise<Done>;
 
 export interface Done {
-  /** In the unit of the goal. */
   readonly count: number;
   readonly text: string;
 }
 
 const SAY_MS = 10_000;
 
-/** Goes on until the goal is reached or the time is up, and says now and then how far it is. */
+/** Continues until the goal or the time limit is reached, and prints progress. */
 export class Pace {
   count = 0;
   private readonly o: PartOptions;
@@ -40,7 +37,7 @@ export class Pace {
     this.unit = unit;
   }
 
-  /** @param done so much more has been done since the last call */
+  /** @param done amount since the last call */
   goesOn(done: number): boolean {
     this.count += done;
     const now = performance.now();
@@ -61,7 +58,7 @@ export class Pace {
   }
 }
 
-/** The seeds of the rounds of a part; round 0 is the part's own, so that a round reproduces alone. */
+/** Seeds of the rounds of a part; round 0 has the part's own, so that a round reproduces alone. */
 export function seedOf(seed: number, round: number): number {
   return (seed + round) % 2 ** 31;
 }

@@ -14,11 +14,11 @@ import { soak } from './soak.ts';
 
 interface Part {
   readonly does: string;
-  /** What the long form does, in the unit of the part. */
+  /** Goal of the long form, in the unit of the part. */
   readonly goal: number;
-  /** When it ends although the goal is not reached: all of them together are three hours at most. */
+  /** Time limit: all of them together are three hours at most. */
   readonly minutes: number;
-  /** Beside the others on a processor of its own, after one another, or with nothing beside it. */
+  /** Beside the others on a processor of its own, after one another, or alone. */
   readonly how: 'beside' | 'in turn' | 'alone';
   readonly run: PartRun;
 }
@@ -32,7 +32,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     run: simulate,
   },
   kills: {
-    does: 'kill -9 under load, while images, segments and catalogs change; books of what was told',
+    does: 'kill -9 under load, while snapshots, segments and catalogs change; books of all answers',
     goal: 500,
     minutes: 14,
     how: 'in turn',
@@ -95,7 +95,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     run: cluster,
   },
   soak: {
-    does: 'mixed load with catalogs, images and streams: minutes',
+    does: 'mixed load with catalogs, snapshots and streams: minutes',
     goal: 20,
     minutes: 22,
     how: 'alone',

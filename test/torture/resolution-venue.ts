@@ -1,6 +1,6 @@
 /**
- * A venue whose markets are about to resolve: many holders and many open orders, put into a data directory as a log,
- * with the naive ledger beside it that says what each wallet has before a resolution and after it.
+ * A venue whose markets are about to resolve: many holders and many open orders, put into a data
+ * directory as a log, with the naive ledger, which has each wallet before and after a resolution.
  *
  * Non-goals: running nodes on it (resolutions.ts).
  */
@@ -35,7 +35,7 @@ export const WALLETS = 1_000;
 const SHARE = 1_000_000;
 const BATCH_COMMANDS = 400;
 const FIRST_CONDITION = 10;
-/** In 100. */
+/** Orders per 100 of a wallet. */
 const ORDERS_OF_A_WALLET = 180;
 
 const hex = (words: Int32Array): string =>
@@ -48,7 +48,6 @@ export function tokenOf(market: number, outcome: number): string {
   return BigInt(hex(words)).toString();
 }
 
-/** What a wallet has, in total: cash, and shares of the market's two tokens. */
 export interface Held {
   readonly cash: bigint;
   readonly shares: readonly bigint[];
@@ -81,10 +80,12 @@ export class ResolutionVenue {
     this.duel.driver.close();
   }
 
-  /** Writes the log, and the catalog of its markets. */
   async store(dataDir: string, capacities: Capacities): Promise<void> {
     const log = await FileLog.open({
-      ...{ dataDir, durability: 'flushed', segmentBytes: 1 << 20, log: () => undefined },
+      dataDir,
+      durability: 'flushed',
+      segmentBytes: 1 << 20,
+      log: () => undefined,
     });
     const exchange = new Exchange(capacities);
     for (const batch of this.duel.driver.logged) await appended(log, exchange.apply(batch, 0));
@@ -98,15 +99,23 @@ export class ResolutionVenue {
 
   private events(): object[] {
     return Array.from({ length: this.markets }, (_, i) => ({
-      ...{ id: String(i + 1), slug: `event-${i + 1}`, title: `Event ${i + 1}` },
+      id: String(i + 1),
+      slug: `event-${i + 1}`,
+      title: `Event ${i + 1}`,
       markets: [
         {
-          ...{ id: String(i + 1), question: `Question ${i + 1}?`, slug: `market-${i + 1}` },
+          id: String(i + 1),
+          question: `Question ${i + 1}?`,
+          slug: `market-${i + 1}`,
           conditionId: conditionOf(i + 1),
           outcomes: JSON.stringify(['Yes', 'No']),
           clobTokenIds: JSON.stringify([tokenOf(i + 1, 0), tokenOf(i + 1, 1)]),
-          ...{ active: true, closed: false, archived: false, negRisk: false },
-          ...{ orderPriceMinTickSize: 0.01, orderMinSize: 1 },
+          active: true,
+          closed: false,
+          archived: false,
+          negRisk: false,
+          orderPriceMinTickSize: 0.01,
+          orderMinSize: 1,
         },
       ],
     }));
@@ -129,7 +138,9 @@ export class ResolutionVenue {
     if (this.keys % BATCH_COMMANDS === 0) this.nextBatch();
   }
 
-  /** Some trade, most rest; some are refused, because their wallet has too little. */
+  /**
+   * Places an order: some trade, most rest, some are refused because their wallet has too little.
+   */
   private order(id: number): void {
     const { random } = this;
     const wallet = random.between(1, WALLETS);
@@ -138,10 +149,20 @@ export class ResolutionVenue {
     const ticks = BigInt(side === 'BUY' ? random.between(1, 52) : random.between(48, 99));
     const shares = BigInt(random.between(1, 40) * SHARE);
     const line: OrderLine = {
-      ...{ kind: 'order', id, side, type: 'GTC', postOnly: false, shares, faults: [] },
+      kind: 'order',
+      id,
+      side,
+      type: 'GTC',
+      postOnly: false,
+      shares,
+      faults: [],
       token: 2 * market - random.below(2),
       collateral: (shares * ticks) / 100n,
-      ...{ expiration: 0, feeRateBps: 200, maker: wallet, signer: wallet, signatureType: 0 },
+      expiration: 0,
+      feeRateBps: 200,
+      maker: wallet,
+      signer: wallet,
+      signatureType: 0,
     };
     this.duel.step(line);
     if (id % BATCH_COMMANDS === 0) this.nextBatch();
@@ -156,7 +177,7 @@ export class ResolutionVenue {
     return this.duel.duel.naive.markets[market - 1]!.open.length;
   }
 
-  /** What the naive ledger says that each wallet has now; 0 is nobody. */
+  /** Holdings of each wallet by the naive ledger; 0 is nobody. */
   held(market: number): Held[] {
     const tokens = [2 * market - 1, 2 * market];
     return Array.from({ length: WALLETS + 1 }, (_, wallet) => ({
@@ -165,7 +186,6 @@ export class ResolutionVenue {
     }));
   }
 
-  /** The naive ledger resolves a market from its beginning to its end. */
   resolve(market: number, weights: readonly number[], isVoid: boolean): void {
     const { ledger } = this;
     this.keys += 1;
@@ -179,7 +199,10 @@ export class ResolutionVenue {
     ledger.finish(market);
   }
 
-  /** Every wallet of the tables against the naive ledger: totals and what is reserved, and every sum. */
+  /**
+   * Compares every wallet of the tables with the naive ledger: totals, reserved amounts and every
+   * sum.
+   */
   compareAll(t: Tables): void {
     const { ledger } = this;
     for (let wallet = 1; wallet <= WALLETS; wallet++) {
@@ -199,7 +222,6 @@ export class ResolutionVenue {
     assert.equal(t.state[State.openOrders], this.duel.duel.naive.openOrders(), 'open orders');
   }
 
-  /** Of the naive ledger: deposited, fees, rounding, collateral. */
   sums(): bigint[] {
     const { collateral, deposited, fees, rounding } = this.ledger;
     const sets = [...collateral.values()].reduce((sum, each) => sum + each, 0n);
@@ -208,8 +230,8 @@ export class ResolutionVenue {
 }
 
 /**
- * Tables in which a market may be resolving: each wallet has what it had before, or what it has after; says how many
- * have been paid and what is still to come.
+ * Checks tables in which a market may be resolving: each wallet has its amounts from before or
+ * after. Returns the numbers of paid and remaining wallets.
  */
 export function between(
   t: Tables,
@@ -232,7 +254,7 @@ export function between(
   return { paid, isResolving: nextResolving(t) === market };
 }
 
-/** 1 where a wallet has been paid, 0 where it has not, or had nothing; anything else is wrong. */
+/** 1 for a paid wallet, 0 for one that has not been paid, or had nothing; anything else throws. */
 export function paidOf(held: Held, before: Held, after: Held, who: string): number {
   const isSame = (one: Held): boolean =>
     one.cash === held.cash && one.shares.every((each, i) => each === held.shares[i]);

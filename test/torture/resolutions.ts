@@ -1,6 +1,7 @@
 /**
- * Kill -9 of a node in the middle of its resolutions. What lies on the disk then has each wallet before or after its
- * payout, and every sum; the next start goes on by itself; at the end everybody has what the naive ledger says.
+ * Kill -9 of a node in the middle of its resolutions. The directory then has each wallet before or
+ * after its payout, and every sum. The next start continues by itself, and at the end every wallet
+ * has its amounts by the naive ledger.
  */
 import assert from 'node:assert/strict';
 import { readConfig } from '../../server/config/config.ts';
@@ -23,7 +24,7 @@ import {
 } from './resolution-venue.ts';
 import { recoverFrom } from './simulated-node.ts';
 
-/** Of a data directory: the naive ledger takes the square of its orders. */
+/** Markets of a data directory: the naive ledger takes the square of its orders. */
 const MARKETS = 2;
 const SEGMENT_BYTES = 1 << 18;
 const SETTINGS = {
@@ -41,7 +42,7 @@ const VECTORS = [
   [3, 7],
   [1, 9_998],
 ];
-/** A life ends at a write of its log, or so long after its resolution has begun. */
+/** Writes of the log in a life at most. */
 const WRITES_MAX = 6;
 const KILL_MS_MAX = 30;
 const SAMPLE = 40;
@@ -115,14 +116,14 @@ async function runRound(
   await verified(dataDir, SETTINGS);
 }
 
-/** How far a directory has come. */
 type Found = 'before' | 'between' | 'after';
 
 /**
- * A life of the node that ends by SIGKILL: while it starts, in a step of the resolution, or after it. Returns whether
- * the resolution was answered.
+ * A life of the node that ends by SIGKILL: at a start, in a step of the resolution, or after it.
+ * Returns true when the resolution was answered.
  *
- * @param asks nothing of the resolution has been found: it is asked for, under the same id
+ * @param asks true while no trace of the resolution was found: it is requested again, under the
+ * same id
  */
 async function life(dataDir: string, stage: Stage, asks: boolean): Promise<boolean> {
   const { random, request } = stage;
@@ -194,7 +195,7 @@ const micro = (text: string): bigint => {
   return sign * (BigInt(whole.replace('-', '')) * 1_000_000n + BigInt(fraction.padEnd(6, '0')));
 };
 
-/** Returns whether it has been paid. */
+/** Returns true once it has been paid. */
 async function lookAt(
   operator: OperatorNode,
   wallet: number,
@@ -211,7 +212,7 @@ async function lookAt(
   return paidOf(held, before[wallet]!, after[wallet]!, `wallet ${wallet} over HTTP`) === 1;
 }
 
-/** The resolution comes to its end, by itself; everybody is paid once, and nobody twice. */
+/** Waits for the end of the resolution; checks that every wallet is paid exactly once. */
 async function checkEnd(
   operator: OperatorNode,
   venue: ResolutionVenue,

@@ -1,4 +1,6 @@
-/** The part `simulation`: seeds, one after the other, in a thread whose files and timers are simulated. */
+/**
+ * The part `simulation`: seeds, one after the other, in a thread with simulated files and timers.
+ */
 import { once } from 'node:events';
 import { startThread } from '../common/forms.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';

@@ -1,6 +1,6 @@
 /**
- * A disk in memory that forgets as a real one may: what was not synced can be lost at a crash, sector by
- * sector and name by name; a write in flight may be torn; room may run out, calls may fail or take
+ * A disk in memory with the losses of a real one. Unsynced data can be lost at a crash, sector by
+ * sector and name by name; a current write may be torn; room may run out, calls may fail or take
  * long. Nothing asynchronous ends before the simulation says so.
  *
  * Non-goals: the calls themselves (simulated-fs.ts puts them in the place of node:fs).
@@ -9,7 +9,7 @@ import { constants } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import type { Random } from '../common/random.ts';
 
-/** What is lost in a crash: all that was not synced may be, or only what was in flight. */
+/** Losses of a crash: all that was not synced, or only calls in flight. */
 export type Crash = 'power' | 'kill';
 
 interface Write {
@@ -19,7 +19,7 @@ interface Write {
 
 interface Inode {
   content: Buffer;
-  /** What a sync has brought to the medium. */
+  /** Bytes that a sync has brought to the medium. */
   durable: Buffer;
   unsynced: Write[];
 }
@@ -36,7 +36,6 @@ export interface OpenFile {
   position: number;
 }
 
-/** An asynchronous call that has not ended. */
 interface Pending {
   readonly label: string;
   readonly write: { readonly inode: Inode; readonly write: Write } | undefined;
@@ -50,9 +49,9 @@ const SURVIVING = [0, 50, 100];
 export class SimulatedDisk {
   readonly pending: Pending[] = [];
   roomBytes = Number.POSITIVE_INFINITY;
-  /** Asked before each call; the code of an error that it ends with, such as EIO. */
+  /** Called before each call; returns the code of its error, such as EIO. */
   failure: (label: string) => string | undefined = () => undefined;
-  /** Told after each change, and when a write has begun. */
+  /** Called after each change, and when a write has begun. */
   onChange: (label: string) => void = () => undefined;
   private names = new Map<string, Inode>();
   private durableNames = new Map<string, Inode>();
@@ -131,7 +130,7 @@ export class SimulatedDisk {
     this.onChange(`remove ${path}`);
   }
 
-  /** A call that ends when the simulation says so; a write shows in part if the crash comes before. */
+  /** Queues a call until the simulation ends it; a write shows in part if the crash comes first. */
   later<T>(label: string, run: () => T, write?: Pending['write']): Promise<T> {
     return new Promise((resolve, reject) => {
       const end = (error: Error | undefined): void => {
@@ -147,7 +146,7 @@ export class SimulatedDisk {
     });
   }
 
-  /** What the next start would find if the machine stopped now. */
+  /** The disk after a crash now. */
   crashed(random: Random, crash: Crash): SimulatedDisk {
     const percent = random.pick(SURVIVING);
     const disk = new SimulatedDisk();
@@ -171,7 +170,6 @@ export class SimulatedDisk {
     return disk;
   }
 
-  /** Flips a bit somewhere; says where. */
   flip(random: Random): string {
     const paths = [...this.names.keys()].filter((path) => this.names.get(path)!.content.length > 0);
     if (paths.length === 0) return 'nowhere';
@@ -196,7 +194,7 @@ export class SimulatedDisk {
     this.unsyncedNames.push({ path, inode });
   }
 
-  /** Names change in their order: so many of the last changes may be lost. */
+  /** Names change in their order: some of the last changes may be lost. */
   private survivingNames(random: Random): Map<string, Inode> {
     const names = new Map(this.durableNames);
     const count = random.below(this.unsyncedNames.length + 1);
@@ -220,7 +218,7 @@ function written(content: Buffer, { at, bytes }: Write): Buffer {
   return copy;
 }
 
-/** Of a write some sectors are there, others are not. */
+/** A torn write, of which only some sectors are there. */
 function torn(content: Buffer, { at, bytes }: Write, random: Random, percent: number): Buffer {
   let copy = content;
   for (let from = 0; from < bytes.length; ) {

@@ -136,7 +136,7 @@ export class SimulatedFs {
     });
   }
 
-  /** As the handle's own, told by a callback. */
+  /** Write of a handle that reports by a callback. */
   private patchWrite(): void {
     type Told = (error: Error | null, written?: number) => void;
     this.patch(fs, 'write', (original, ...args: never[]) => {
@@ -194,7 +194,7 @@ export class SimulatedFs {
     });
   }
 
-  /** The part of a FileHandle that the log uses. */
+  /** Members of a FileHandle that the log uses. */
   private handleOf(disk: SimulatedDisk, descriptor: number): object {
     const file = this.files.get(descriptor)!;
     const sync = () => disk.later(`sync ${file.path}`, () => this.synced(file));

@@ -1,8 +1,8 @@
 /**
- * The node without its shell, on a simulated disk: engine, log and follower, put together as the
- * server does it, and a second engine that is never interrupted, beside it.
+ * The node without its shell, on a simulated disk: engine, log and projector, composed like the
+ * server's, and a second engine that is never interrupted.
  *
- * Non-goals: who moves them (simulation.ts).
+ * Non-goals: the order of their steps (simulation.ts).
  */
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { LogProjector } from '../../storage/projection/log-projector.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { LoggedBatch } from '../engine/engine-driver.ts';
-import { QUICK } from '../storage/follower-stage.ts';
+import { QUICK } from '../storage/projector-stage.ts';
 import { appended, Exchange, finalCopy, type StoredFinal } from '../storage/stored-exchange.ts';
 
 export interface SimulatedSettings {
@@ -30,15 +30,17 @@ export interface SimulatedSettings {
   readonly capacities: Capacities;
 }
 
-/** Longer than all that waits for time. */
+/** Milliseconds after which everything that waits is due. */
 const LATER_MS = 10_000;
 
-/** What should have happened, by an engine that nothing ever happens to. */
+/** Expected state, by an engine without crashes. */
 export class Uninterrupted {
-  /** Entries of the ledger that are there for good. */
   readonly entries = new EntryCollector();
   private readonly context: Exchange;
-  /** Given to the node and not yet known to be in the log; without a sequence: it changed nothing. */
+  /**
+   * Batches of the node that are not yet known to be in the log; one without a sequence changed
+   * nothing.
+   */
   private ahead: { batch: LoggedBatch; flushed: number; sequence: number }[] = [];
   /** State hashes by batch, of the node that ran them; none for batches that a crash took back. */
   readonly hashes: Map<number, string>;
@@ -55,7 +57,7 @@ export class Uninterrupted {
     this.hashes.set(sequence, hash);
   }
 
-  /** Batches up to `end` are there for good: the engine follows, and must have the same state. */
+  /** Applies durable batches up to `end`, and compares the state. */
   follow(end: number): void {
     const { context, fills, closedOrders } = this;
     const { state } = context.t;
@@ -72,7 +74,7 @@ export class Uninterrupted {
     assert.equal(stateHash(context.t), this.hashes.get(end), `the uninterrupted run at ${end}`);
   }
 
-  /** A crash took back what was not in the log; returns it, to be sent again. */
+  /** Returns the batches that a crash took back, to be sent again. */
   crash(end: number): LoggedBatch[] {
     this.follow(end);
     const lost = this.ahead.map(({ batch }) => batch);
@@ -84,12 +86,14 @@ export class Uninterrupted {
 
 /** One life of the process, from its start to its crash. */
 export class Life {
-  /** Batches up to this one were acknowledged. */
+  /** Acknowledged batch sequence. */
   acknowledged = 0;
-  /** The same, before the last append that ended: a reader of the disk knows of it. */
+  /**
+   * Acknowledged batch sequence before the last append that ended, which a reader of the disk has.
+   */
   acknowledgedBefore: number;
   unlogged = 0;
-  /** Why it takes no batches; undefined = it does. */
+  /** Reasons for which it takes no batches; empty when it does. */
   readonly problems = new Map<'log' | 'derived', string>();
   readonly lines: string[] = [];
   readonly context: Exchange;
@@ -135,7 +139,7 @@ export class Life {
   }
 
   /**
-   * @param before data directory of the life before; what is derived there is taken over
+   * @param before data directory of the life before; its projections are taken over
    * @param last the life before
    */
   static async start(
@@ -168,7 +172,6 @@ export class Life {
     return this.context.t.state[State.batch]!;
   }
 
-  /** A turn of a worker: the batch is applied, and on its way into the log. */
   run(batch: LoggedBatch): void {
     const flushed = this.follower.written.finished;
     const entry = this.context.apply(batch, flushed);
@@ -187,12 +190,12 @@ export class Life {
     }, settle);
   }
 
-  /** A step of the follower's thread; false = it had nothing to do. */
+  /** A step of the projector; false = it had nothing to do. */
   follow(now: number): boolean {
     return this.follower.step(this.acknowledged, now);
   }
 
-  /** What the follower derives in peace is what the uninterrupted run did. */
+  /** Compares the projections with those of the uninterrupted run. */
   checkDerived(now: number): void {
     for (let i = 1; i <= 3; i++) while (this.follower.step(this.acknowledged, now + i * LATER_MS));
     const { closedOrders, entries, fills, hashes } = this.truth;
@@ -216,7 +219,7 @@ export class Life {
   }
 }
 
-/** What a start makes of the disk. Rejects with an Error that says why it refuses. */
+/** Recovers from the disk. Rejects with the reason of a refusal. */
 export async function recoverFrom(
   dataDir: string,
   { capacities, durability, segmentBytes }: Omit<SimulatedSettings, 'imageBatches'>,

@@ -1,6 +1,6 @@
 /**
- * A thread that runs the simulations of the seeds it is told, one after the other; it answers with reports.
- * Told `end` it ends by itself: a thread that is inside LMDB must not be terminated.
+ * A thread that runs the simulations of given seeds, one after the other, and answers with reports.
+ * It ends by itself at `end`: a thread inside LMDB must not be terminated.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { SimulatedFs } from './simulated-fs.ts';

@@ -1,8 +1,8 @@
 /**
- * The simulation: engine, log, follower and recovery in one thread, moved by one seeded loop, with a
- * simulated disk and simulated time. At every change of the disk the machine is stopped in thought, and
- * what a start would find there has to be a state that was reached, with all that was acknowledged;
- * now and then it is stopped in earnest and goes on from there. The same seed does the same.
+ * The simulation: engine, log, projector and recovery in one thread, moved by one seeded loop, with
+ * a simulated disk and simulated time. At every change of the disk a crash is tried: recovery from
+ * it must give a state that was reached, with all that was acknowledged. Now and then the crash is
+ * real, and the run continues from it. Equal seeds give equal runs.
  *
  * Thread: one of its own (simulation-thread.ts), whose node:fs and timers are replaced.
  */
@@ -20,7 +20,7 @@ import type { SimulatedFs } from './simulated-fs.ts';
 import { Life, recoverFrom, type SimulatedSettings, Uninterrupted } from './simulated-node.ts';
 
 export interface SimulationReport {
-  /** Of everything that happened, in its order. */
+  /** Digest of all events, in their order. */
   readonly trace: number;
   readonly crashes: number;
   readonly checks: number;
@@ -30,12 +30,12 @@ export interface SimulationReport {
   readonly pauses: number;
 }
 
-/** What a start would find, and what it must find. */
+/** A disk, and the bounds of its recovery. */
 interface Snapshot {
   readonly disk: SimulatedDisk;
   readonly label: string;
   readonly flipped: string | undefined;
-  /** At least up to here, at most up to there. */
+  /** First and last batch that recovery may reach. */
   readonly from: number;
   readonly to: number;
 }
@@ -95,7 +95,6 @@ export class Simulation {
     return { trace: this.trace, batches: total, ...this.counts };
   }
 
-  /** A life of so many events, to a crash. */
   private async live(dataDir: string, before: string | undefined, events: number): Promise<void> {
     const { random } = this;
     this.watch(this.fs.disk);
@@ -151,7 +150,6 @@ export class Simulation {
     else this.changeRoom(disk);
   }
 
-  /** The disk fills up, or has room again. */
   private changeRoom(disk: SimulatedDisk): void {
     const isFull = Number.isFinite(disk.roomBytes);
     this.counts.pauses += isFull ? 0 : 1;
@@ -161,7 +159,7 @@ export class Simulation {
   private endCall(): void {
     const { pending } = this.fs.disk;
     const [call] = pending.splice(this.random.below(pending.length), 1);
-    this.note(`end ${call!.label}`);
+    this.record(`end ${call!.label}`);
     call!.end(undefined);
   }
 
@@ -172,7 +170,7 @@ export class Simulation {
     for (const { run } of due) run();
   }
 
-  /** Everything that can go on by itself has done so, and every crash on the way was survived. */
+  /** Lets everything continue by itself, and checks every crash on the way. */
   private async quiet(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     const { snapshots } = this;
@@ -192,20 +190,20 @@ export class Simulation {
       const batch = t.state[State.batch]!;
       assert(from <= batch && batch <= to, `batch ${batch} is not from ${from} to ${to}`);
       assert.equal(stateHash(t), this.truth.hashes.get(batch), `the state of batch ${batch}`);
-      this.note(`recovered ${batch}`);
+      this.record(`recovered ${batch}`);
     } catch (error) {
       const { message } = error as Error;
-      // A log with a flipped bit may be refused by name; beside a damaged image there is another.
+      // A log with a flipped bit may be refused by name; beside a damaged snapshot there is another.
       const mayRefuse = flipped?.startsWith('log') === true && REFUSAL.test(message);
       if (!mayRefuse || error instanceof assert.AssertionError) {
         throw new Error(`${where}: ${message}`, { cause: error });
       }
       this.counts.refused += 1;
-      this.note(`refused ${message.replaceAll(this.fs.root, '')}`);
+      this.record(`refused ${message.replaceAll(this.fs.root, '')}`);
     }
   }
 
-  /** Stops in earnest, without a life: while it began. The next one begins with what is left. */
+  /** Crashes without a life, at its start. The next one begins with the rest. */
   private async stop(life: Life | undefined): Promise<void> {
     this.counts.crashes += 1;
     const before = this.lastBatch;
@@ -220,10 +218,10 @@ export class Simulation {
     assert(acknowledged <= batch && batch <= applied, `seed ${this.seed}: ${batch}`);
     // Who had no answer sends it again.
     this.batches.unshift(...this.truth.crash(batch));
-    this.note(`crash ${batch}`);
+    this.record(`crash ${batch}`);
   }
 
-  /** Lets everything come to its end, and looks at what was derived. */
+  /** Lets everything come to its end, and checks the projections. */
   private async end(life: Life): Promise<void> {
     this.fs.disk.roomBytes = Number.POSITIVE_INFINITY;
     while (life.unlogged > 0 && life.failure === undefined) {
@@ -239,13 +237,13 @@ export class Simulation {
     await this.quiet();
   }
 
-  /** Every change of the disk may be the last one. */
+  /** Tries a crash at every change of the disk. */
   private watch(disk: SimulatedDisk): void {
     // One append in a few hundred fails: the process stops, as after a crash.
     disk.failure = (label) =>
       label.startsWith('write log') && this.random.chance(0.1) ? 'EIO' : undefined;
     disk.onChange = (label) => {
-      this.note(label);
+      this.record(label);
       const { life, checks } = this;
       const crashed = disk.crashed(checks, this.crash);
       const flipped = checks.chance(15) ? crashed.flip(checks) : undefined;
@@ -262,16 +260,16 @@ export class Simulation {
     return Math.max(...this.truth.hashes.keys());
   }
 
-  /** Where recovery looks in thought: names of the disk are the same below every directory. */
+  /** Directory of recoveries that are tried: names of the disk are equal below every directory. */
   private get thought(): string {
     return join(this.fs.root, 'thought');
   }
 
-  private note(what: string): void {
+  private record(what: string): void {
     this.trace = crc32(what, this.trace);
   }
 
-  /** Timers of this thread wait for simulated time. */
+  /** Makes timers of this thread wait for simulated time. */
   private replaceTimers(): void {
     const set = (run: () => void, milliseconds: number): object => {
       const timer = { at: this.now + milliseconds, run, unref: () => timer };

@@ -1,7 +1,7 @@
 /**
- * A long mixed load, with catalogs that are mirrored from another node, images and streams: memory and handles
- * stay as they are, what is derived grows by so much for each fill and finished order, and answers are as
- * quick at the end as at the beginning. Draws what it saw.
+ * A long mixed load, with a catalog sync from another node, snapshots and streams. Memory and
+ * handles stay constant, projections grow by a fixed amount for each fill and closed order, and
+ * answers are as quick at the end as at the beginning. Draws its samples.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ import { openDerivedTables, positionOf } from '../../storage/projection/derived.
 import { useCompiledNodes } from '../common/forms.ts';
 import { TestNode, temporaryDirectory } from '../common/node-harness.ts';
 import { SocketClient } from '../common/socket-client.ts';
-import { QUICK } from '../storage/follower-stage.ts';
+import { QUICK } from '../storage/projector-stage.ts';
 import { writeCatalog } from './catalog-change.ts';
 import { LOADED_NODE, measured, type Taken, takenBy } from './load-child.ts';
 import type { Done, PartOptions } from './part.ts';
@@ -27,9 +27,11 @@ import { ms, type Point, slowdown, type Trend, trendOf } from './trend.ts';
 const MIB = 2 ** 20;
 const RATE = 400;
 const BATCH = 5;
-/** As many orders come to rest as are cancelled, so that the books stay as deep as they are. */
+/** Orders that rest equal cancelled ones, so that the depth of books stays constant. */
 const MIX = 'fok=40,gtc=30,cancel=30';
-/** Goes ahead of what is measured until every ring of rows went round once: touched memory is taken for good. */
+/**
+ * Rate of the warm-up, until every ring of rows was used once: touched memory is taken for good.
+ */
 const WARM_RATE = 4_000;
 const WARM_BATCH = 25;
 const WARM_SECONDS = 100;
@@ -42,7 +44,7 @@ const SOAKED_NODE = {
 const STREAMS = 20;
 const SAMPLE_MS = 2_000;
 const CATALOG_MS = 15_000;
-/** From so many minutes on there are a second and a last one to compare. */
+/** Minutes from which on a second and a last one can be compared. */
 const COMPARED_MINUTES = 5;
 const P99_RATIO_MAX = 1.2;
 const GROWTH_BYTES_MAX = 48 * MIB;
@@ -54,7 +56,7 @@ interface Sample extends Taken {
   readonly diskBytes: number;
 }
 
-/** The goal is minutes. */
+/** Runs the load; the goal is minutes. */
 export async function soak(options: PartOptions): Promise<Done> {
   const minutes = Math.min(options.goal, options.milliseconds / 60_000);
   const seconds = Math.max(5, Math.round(minutes * 60));
@@ -93,7 +95,7 @@ export async function soak(options: PartOptions): Promise<Done> {
     const snapshots = node.log.match(/image of batch/g)?.length ?? 0;
     return {
       count: minutes,
-      text: `${text}; ${snapshots} images, ${state.catalogs} catalogs; ${path}`,
+      text: `${text}; ${snapshots} snapshots, ${state.catalogs} catalogs; ${path}`,
     };
   } finally {
     state.isOver = true;
@@ -101,7 +103,7 @@ export async function soak(options: PartOptions): Promise<Done> {
   }
 }
 
-/** Returns what it did; fails where a ring has rows that nobody touched. */
+/** Returns a summary; fails where a ring has untouched rows. */
 async function warmUp(node: TestNode, seed: number): Promise<string> {
   const before = takenBy(node.pid).residentBytes;
   const { outcomes } = await measured(node.port, [
@@ -161,7 +163,7 @@ async function sample(
   return samples;
 }
 
-/** What bare durable writes took on the same disk, until it is over. */
+/** Latency of bare durable writes on the same disk, until it is over. */
 async function bareWrites(state: { readonly isOver: boolean }): Promise<readonly Point[]> {
   const tool = join(useCompiledNodes(), 'test/torture/bare-write.js');
   const file = join(temporaryDirectory(), 'bare');
@@ -191,7 +193,7 @@ function diskOf(dataDir: string): { readonly files: number; readonly diskBytes: 
   return { files: sizes.length, diskBytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** The mean of a quarter of the samples: 1 = the second, 3 = the last. */
+/** Mean of a quarter of the samples: 1 = the second, 3 = the last. */
 function quarter(samples: readonly Sample[], n: number, of: (sample: Sample) => number): number {
   const from = Math.floor((samples.length * n) / 4);
   const part = samples.slice(from, Math.floor((samples.length * (n + 1)) / 4));

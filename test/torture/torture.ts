@@ -30,7 +30,6 @@ const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-/** Runs a part in this process. */
 async function runHere(
   part: string,
   seed: number,
@@ -77,7 +76,9 @@ async function runApart(part: string, args: readonly string[]): Promise<Outcome>
   return outcome ?? { part, isWell: false, text: `its process ended: ${code ?? signal}`, seconds };
 }
 
-/** Some parts need one processor only, so others run beside them; some need the machine for themselves. */
+/**
+ * Runs all parts: some need one processor only and run beside others, some need the machine alone.
+ */
 async function runAll(
   names: readonly string[],
   run: (name: string) => Promise<Outcome>,

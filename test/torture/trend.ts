@@ -1,30 +1,30 @@
 /**
- * Whether latency at the end of a long run is what it was at its beginning, on a machine where single
- * minutes are disturbed by others: stretches of several minutes are compared, each by its middle minute.
+ * Comparison of latency at the end and at the beginning of a long run, on a machine where others
+ * disturb single minutes: stretches of several minutes are compared, each by its median minute.
  *
  * Pure.
  */
 
-/** p99 of a second or so of a run, at so many seconds from its beginning. */
+/** p99 of about a second of a run, at so many seconds from its beginning. */
 export interface Point {
   readonly seconds: number;
   readonly p99: number;
 }
 
 export interface Trend {
-  /** Milliseconds: the middle p99 of the second and of the last whole minute. */
+  /** Milliseconds: the median p99 of the second and of the last whole minute. */
   readonly second: number;
   readonly last: number;
-  /** The middle of the minutes of the first and of the last quarter, without the first minute. */
+  /** The medians of the first and of the last quarter of minutes, without the first minute. */
   readonly early: number;
   readonly late: number;
-  /** Between the quarters of all minutes after the first, over their middle: how much one of them says. */
+  /** Interquartile range of all minutes after the first, over their median. */
   readonly spread: number;
 }
 
 const MINUTE = 60;
 
-/** Of at least three whole minutes. */
+/** Trend of at least three whole minutes. */
 export function trendOf(points: readonly Point[]): Trend {
   const end = Math.floor((points.at(-1)?.seconds ?? 0) / MINUTE);
   // The first minute warms up.
@@ -47,8 +47,8 @@ export function trendOf(points: readonly Point[]): Trend {
 }
 
 /**
- * Why it is too slow at the end: both the last minute and the last quarter are, and what is bare of all work of
- * its own has not become slower as much; undefined = it is not.
+ * Reason for which the end is too slow: both the last minute and the last quarter are slower, and a
+ * bare process has not slowed as much. `undefined` when it is not.
  *
  * @param bare of the same time on the same machine
  */

@@ -1,5 +1,5 @@
 /**
- * Own orders and trades of a whole node, over real sockets: every accepted order stays queryable,
+ * Own orders and trades of a whole node, over real sockets. Every accepted order stays queryable:
  * while it is open, after it has ended, after it has left memory, and after a kill.
  */
 import assert from 'node:assert/strict';
@@ -44,7 +44,7 @@ interface PageJson<Row> {
 }
 
 const NIL = '00000000-0000-0000-0000-000000000000';
-/** The smallest history: ended orders are soon on disk alone. */
+/** The smallest history: closed orders are soon on disk alone. */
 const settings = { ORDER_HISTORY: '16' };
 const dataDir = temporaryDirectory();
 const [pair, other] = await withMarkets(dataDir, [{ id: 1 }, { id: 2, tick: 0.0025 }]);
@@ -74,7 +74,6 @@ async function placed(trader: Trader, terms: Terms): Promise<string> {
   return (await trader.place(node, terms)).orderID;
 }
 
-/** Answers with this error. */
 function refuses(reply: Reply, status: number, error: string): void {
   assert.deepEqual([reply.status, (reply.json as { error: string }).error], [status, error]);
 }
@@ -222,7 +221,7 @@ test('both sides see a trade, each with its own API key and no other', async () 
   );
 });
 
-test('what is malformed is refused, and named', async () => {
+test('malformed queries are refused and named', async () => {
   const ask = (path: string, query: string) => alice.call(node, 'GET', path, query);
   refuses(await ask('/data/orders', '?next_cursor=LTE='), 400, 'invalid next_cursor');
   refuses(await ask('/data/trades', '?next_cursor=x'), 400, 'invalid next_cursor');

@@ -1,4 +1,4 @@
-/** What a venue says of money, against the naive ledger beside it: each wallet, its statement, and every sum. */
+/** A venue's money against the naive ledger: each wallet, its statement, and every sum. */
 import assert from 'node:assert/strict';
 import { until } from '../common/node-harness.ts';
 import { verified } from '../common/verified.ts';
@@ -52,7 +52,6 @@ export function auditOf(venue: DayVenue) {
     return Object.fromEntries(names.map((name) => [name, microOf(String(told[name]))]));
   };
 
-  /** Every wallet and every sum. */
   const compareAll = async (): Promise<void> => {
     await until(async () => (await venue.operate('GET /admin/ledger')).resolving === 0);
     await Promise.all(wallets.map(compareWallet));
@@ -64,7 +63,10 @@ export function auditOf(venue: DayVenue) {
     assert.deepEqual(await sums(), own);
   };
 
-  /** Entries from the newest on: each leads to the balance after it, and all of them to what the wallet has. */
+  /**
+   * Checks entries from the newest on: each leads to the next balance, and all of them to the
+   * wallet's.
+   */
   const checkStatement = async (wallet: DayWallet): Promise<void> => {
     const has = ledger.cashOf(wallet.number);
     const page = async (cursor: string): Promise<Statement | undefined> => {
@@ -85,7 +87,9 @@ export function auditOf(venue: DayVenue) {
     assert.equal(after, 0n, 'the statement begins with nothing');
   };
 
-  /** Nothing rests, nothing is reserved, nobody has shares; the directory is whole. */
+  /**
+   * Checks that nothing rests, nothing is reserved, nobody has shares, and the directory is whole.
+   */
   const checkEnd = async (dataDir: string): Promise<void> => {
     assert.equal(venue.open.size, 0);
     const { cash, collateral, deposited, fees, rounding } = await sums();

@@ -1,8 +1,9 @@
 /**
- * A venue over real HTTP, and beside it the naive exchange with the naive ledger: each request is repeated until it is
- * answered, also while the node is killed and started again, then the naive one does the same and has to say the same.
+ * A venue over real HTTP, and beside it the naive exchange with the naive ledger. Each request is
+ * repeated until it is answered, also while the node is killed and restarted; then the naive one
+ * executes it, and the answers must agree.
  *
- * Requests of wallets and markets that have nothing to do with one another may be sent at the same time.
+ * Requests of unrelated wallets and markets may be sent at the same time.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +31,7 @@ const TRIES_MAX = 2_000;
 const PIPS = 10_000;
 
 export interface DayMarket {
-  /** Its number in the naive exchange; its tokens are 2 x number - 1 and 2 x number. */
+  /** Number in the naive exchange; its tokens are 2 x number - 1 and 2 x number. */
   readonly number: number;
   readonly catalog: CatalogMarket;
   /** Basis points of a taker's fee. */
@@ -67,7 +68,7 @@ export class DayVenue {
   operator: OperatorNode;
   private readonly dataDir: string;
   private readonly settings: Settings;
-  /** While no node is up. */
+  /** Set while no node is up. */
   private restart: Promise<void> | undefined;
   private ids = 0;
 
@@ -86,7 +87,7 @@ export class DayVenue {
     return { port: this.operator.node.port };
   }
 
-  /** SIGKILL, and a new start on the same directory. */
+  /** Sends SIGKILL, and starts another node on the same directory. */
   kill(): Promise<void> {
     this.counts.kills += 1;
     this.restart = (async () => {
@@ -98,7 +99,7 @@ export class DayVenue {
     });
   }
 
-  /** Sends until there is an answer; `lost` says whether one may have been carried out before. */
+  /** Sends until there is an answer; `lost` is true when an earlier try may have been executed. */
   private async until<T extends { readonly status: number }>(
     send: () => Promise<T>,
   ): Promise<{ readonly reply: T; readonly lost: boolean }> {
@@ -116,14 +117,16 @@ export class DayVenue {
     throw new Error('no answer');
   }
 
-  /** An operation that has to be done. */
   async operate(key: OperationKey, body?: unknown, query = ''): Promise<Record<string, unknown>> {
     const { reply } = await this.until(() => this.operator.call(`${key}${query}`, body));
     assert.equal(reply.status, 200, JSON.stringify(reply.json));
     return reply.json;
   }
 
-  /** An id of a request, as the naive ledger has it and as it is sent; every second one of an operator is a text. */
+  /**
+   * An id of a request, in the form of the naive ledger and in its sent form; every second one of
+   * an operator is a text.
+   */
   private newId(isOperator: boolean): { readonly own: RequestLine; readonly text: string } {
     this.ids += 1;
     const own = { isOperator, ms: Date.now(), key: this.ids };
@@ -157,7 +160,7 @@ export class DayVenue {
     return market;
   }
 
-  /** An operator pays in or out, or pays fees of the venue to a wallet. */
+  /** Runs a payment of an operator: in, out, or fees of the venue to a wallet. */
   async pay(kind: keyof typeof PAYMENTS, wallet: DayWallet, micro: number): Promise<void> {
     const id = this.newId(true);
     const body = { wallet: wallet.trader.address, amount: decimal(micro), id: id.text };
@@ -168,7 +171,6 @@ export class DayVenue {
     assert.equal(microOf(String(reply.json.cash)), this.ledger.cashOf(wallet.number));
   }
 
-  /** An operator takes fees of the venue out of the ledger. */
   async drawFees(micro: number): Promise<void> {
     const id = this.newId(true);
     const body = { amount: decimal(micro), id: id.text };
@@ -211,8 +213,8 @@ export class DayVenue {
   }
 
   /**
-   * Orders of one request. To be told from one that was carried out, a repeated request must not do more than the
-   * first: so they are all of one side and rest, or there is one alone.
+   * Sends orders in one request. A repeated request must do no more than the first: so they are all
+   * of one side and rest, or there is a single one.
    */
   async orders(wallet: DayWallet, market: DayMarket, sent: readonly Sent[]): Promise<void> {
     const { trader } = wallet;
@@ -246,11 +248,20 @@ export class DayVenue {
     );
     this.counts.orders += 1;
     return {
-      ...{ kind: 'order', id: this.counts.orders, side, type, postOnly, faults: [] },
+      kind: 'order',
+      id: this.counts.orders,
+      side,
+      type,
+      postOnly,
+      faults: [],
       token: 2 * market.number - 1 + outcome,
       shares: side === 'BUY' ? taking! : making!,
       collateral: side === 'BUY' ? making! : taking!,
-      ...{ expiration: 0, feeRateBps: market.fee, maker: number, signer: number, signatureType: 0 },
+      expiration: 0,
+      feeRateBps: market.fee,
+      maker: number,
+      signer: number,
+      signatureType: 0,
     };
   }
 
@@ -288,7 +299,7 @@ export class DayVenue {
     }
   }
 
-  /** Resolves a market; the naive ledger pays at once what the node pays in steps. */
+  /** Resolves a market; the naive ledger pays at once, the node in steps. */
   async resolve(market: DayMarket, payout: readonly number[], group: number): Promise<boolean> {
     const isVoid = payout.every((weight) => weight === payout[0]);
     const { own: id, text } = this.newId(true);
@@ -318,7 +329,6 @@ export class DayVenue {
     return reply;
   }
 
-  /** The books of all markets that trade. */
   async compareBooks(): Promise<void> {
     const open = this.markets.filter(({ number }) => !this.ledger.resolutions.has(number));
     const tokens = open.flatMap(({ catalog }) => catalog.tokenIds);
@@ -335,7 +345,7 @@ export class DayVenue {
   }
 }
 
-/** As POST /orders answers it. */
+/** Result in the form of POST /orders. */
 function resultOf({ making, reason, taking }: Outcome, id: string): Result {
   if (reason !== RejectReason.accepted) {
     const nothing = { orderID: '', takingAmount: '', makingAmount: '' };
@@ -346,7 +356,9 @@ function resultOf({ making, reason, taking }: Outcome, id: string): Result {
     isMatched ? decimalOf(BigInt(each)) : '',
   );
   return {
-    ...{ success: true, errorMsg: '', orderID: id },
+    success: true,
+    errorMsg: '',
+    orderID: id,
     takingAmount: takingAmount!,
     makingAmount: makingAmount!,
     status: isMatched ? 'matched' : 'live',
@@ -359,7 +371,7 @@ function decimalOf(micro: bigint): string {
   return digits === '' ? String(whole) : `${whole}.${digits}`;
 }
 
-/** Micro-units of a decimal text, also of one below 0. */
+/** Micro-units of a decimal text, which may be negative. */
 export function microOf(text: string): bigint {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const micro = BigInt(whole) * BigInt(MICRO) + BigInt(fraction.padEnd(6, '0'));

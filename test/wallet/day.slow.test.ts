@@ -1,7 +1,8 @@
 /**
- * A day in the life of a venue, over real HTTP: an operator makes an event with three markets and a neg-risk group, 50
- * wallets get money and trade while the node is killed, every market resolves, and everybody has what the naive ledger
- * says. A minute of trading with TEST_LONG=1, a moment in `npm test`.
+ * A day of a venue, over real HTTP. An operator makes an event with three markets and a neg-risk
+ * group, 50 wallets get money and trade while the node is killed, every market resolves, and every
+ * wallet has its amounts by the naive ledger. A minute of trading with TEST_LONG=1, a moment in
+ * `npm test`.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,15 +15,18 @@ import { type DayMarket, DayVenue, type DayWallet } from './day-venue.ts';
 
 const WALLETS = 50;
 const isLong = SHORT === false;
-/** Each is a time of trading with a kill in it, after which everything is compared. */
+/** Stretches of trading with a kill in each, after which everything is compared. */
 const STRETCHES = isLong ? 12 : 1;
-/** Of a stretch: at least so long, and so many requests of each lane, however slow the machine is. */
+/**
+ * Least time of a stretch; each lane also has a least number of requests, however slow the machine
+ * is.
+ */
 const STRETCH_MS = isLong ? 5_000 : 0;
 const STRETCH_STEPS = 50;
 const OPEN_MAX = 250;
 const GROUP = 1;
 
-/** Wallets and markets that have nothing to do with those of the other lanes: its requests go one by one. */
+/** Wallets and markets without relation to those of the other lanes; its requests go one by one. */
 class Lane {
   private readonly venue: DayVenue;
   private readonly random: Random;
@@ -41,7 +45,6 @@ class Lane {
     this.markets = markets;
   }
 
-  /** One request. */
   async step(): Promise<void> {
     const { markets, random, venue, wallets } = this;
     const wallet = random.pick(wallets);
@@ -69,7 +72,7 @@ class Lane {
     return Math.floor((percent * ticksPerUnit) / 100) + (ticksPerUnit > 100 ? 3 : 0);
   }
 
-  /** FOK, FAK or post-only, one of them; odd sizes, so that amounts are rounded. */
+  /** Sends a FOK, FAK or post-only order; odd sizes, so that amounts are rounded. */
   private async takeAtOnce(wallet: DayWallet, market: DayMarket): Promise<void> {
     const { random } = this;
     const kind = random.pick(['FOK', 'FAK', 'FAK', 'post-only'] as const);
@@ -78,7 +81,9 @@ class Lane {
     await this.venue.orders(wallet, market, [
       {
         ...this.side(),
-        ...{ ticks: this.ticks(market), shares, postOnly: isPostOnly },
+        ticks: this.ticks(market),
+        shares,
+        postOnly: isPostOnly,
         type: isPostOnly ? 'GTC' : kind,
       },
     ]);
@@ -88,7 +93,9 @@ class Lane {
     const { random } = this;
     const { side } = this.side();
     const orders = Array.from({ length: random.between(1, 6) }, () => ({
-      ...{ side, outcome: random.pick([0, 1] as const), ticks: this.ticks(market) },
+      side,
+      outcome: random.pick([0, 1] as const),
+      ticks: this.ticks(market),
       shares: random.between(100, 3_000) / 100,
     }));
     await this.venue.orders(wallet, market, orders);
@@ -115,7 +122,7 @@ async function trade(venue: DayVenue, lanes: readonly Lane[], random: Random): P
   await killed;
 }
 
-/** Some of the fees leave the venue, and a little more than there is does not. */
+/** Pays out some of the fees; slightly more than all of them is refused. */
 async function payFees(venue: DayVenue, random: Random): Promise<void> {
   const wallet = random.pick(venue.wallets);
   const some = (): number => 1 + random.below(Math.max(1, Number(venue.ledger.fees) >> 1));
@@ -158,7 +165,7 @@ async function open(venue: DayVenue, random: Random): Promise<Lane[]> {
   );
 }
 
-test('a day of a venue: made, funded, traded through kills, resolved; every micro-unit is where the naive ledger has it', async () => {
+test('every micro-unit agrees with the naive ledger after a day of a venue through kills and resolutions', async () => {
   const seed = freshSeed();
   const random = new Random(seed);
   const dataDir = temporaryDirectory();

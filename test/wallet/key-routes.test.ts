@@ -1,4 +1,3 @@
-/** API keys and read-only keys of a whole node, over real sockets and across a restart. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type ApiKey, level1, level2 } from '../../client/credentials.ts';
@@ -28,7 +27,6 @@ function derive(trader: Trader, nonce: string): Promise<Reply> {
   return send(node, 'GET', '/auth/derive-api-key', headers);
 }
 
-/** A request with another trio than the trader's first. */
 function callWith(
   trader: Trader,
   trio: ApiKey,
@@ -89,7 +87,7 @@ test('keys are listed, revoked one by one, and issued again by their wallet alon
   }
 });
 
-test('orders of a revoked key stay', async () => {
+test('orders of a revoked key stay open', async () => {
   const trio = (await issue(bob, '3')).json as ApiKey;
   const order = bob.sign({ market, side: 'BUY', ticks: 10, shares: 5, owner: trio.apiKey });
   const body = bodyOf([order]);
@@ -100,12 +98,12 @@ test('orders of a revoked key stay', async () => {
   assert.deepEqual([status, (json as { owner: string }).owner], [200, trio.apiKey]);
 });
 
-test('no address is closed-only, in both spellings', async () => {
+test('no address is closed-only, by both spellings of the route', async () => {
   const { json } = await alice.call(node, 'GET', '/auth/ban-status/closed-only');
   assert.deepEqual(json, { closed_only: false, closedOnly: false });
 });
 
-test('a read-only key reads what its owner placed and traded, and writes nothing', async () => {
+test('a read-only key reads orders and trades of its owner, and writes nothing', async () => {
   const { id } = alice.sign({ market, side: 'SELL', ticks: 90, shares: 5 });
   const order = alice.sign({ market, side: 'SELL', ticks: 91, shares: 5 });
   await alice.post(node, [order]);

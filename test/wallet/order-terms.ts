@@ -2,7 +2,7 @@
 import { OrderType } from '../../engine/commands.ts';
 import type { TestOrder } from '../market-data/read-fixture.ts';
 
-/** The order that is placed as number `n`: wallets 1 and 2 are signed for by 1, 3 by itself. */
+/** Terms of order number `n`: wallets 1 and 2 are signed for by 1, 3 by itself. */
 export function orderTerms(n: number): Omit<TestOrder, 'token'> {
   const wallet = 1 + (n % 3);
   return {

@@ -1,5 +1,5 @@
 /**
- * A thread that places, fills and cancels orders in turns, as workers do, while a test reads them.
+ * A thread that places, fills and cancels orders in turns like workers, while a test reads them.
  * Sends one message when done.
  */
 import { parentPort, workerData } from 'node:worker_threads';

@@ -27,7 +27,7 @@ import { orderTerms } from './order-terms.ts';
 const ANY: OrderFilter = { market: 0, token: 0, maker: 0 };
 const SHARE = 1_000_000;
 
-/** Runs something before every read, as a writer between two of them would. */
+/** Runs a function before every read, like a writer between two reads. */
 class DisturbedReads extends SequenceLockReader {
   private readonly disturb: () => void;
 
@@ -45,7 +45,6 @@ class DisturbedReads extends SequenceLockReader {
 class Desk {
   readonly fixture: Fixture;
   readonly orders: OwnOrders;
-  /** What is open, oldest first. */
   open: { n: number; owner: number; wallet: number; token: number }[] = [];
   placed = 0;
 
@@ -53,13 +52,13 @@ class Desk {
     this.fixture = new Fixture(SMALL);
     const parts = {
       tables: this.fixture.t,
-      seqlock: new DisturbedReads(disturb),
+      sequenceLock: new DisturbedReads(disturb),
       storedClosedOrder: () => undefined,
     };
     this.orders = piecesMax === undefined ? new OwnOrders(parts) : new OwnOrders(parts, piecesMax);
   }
 
-  /** An order that rests: bids for the first outcome, at the lowest prices. */
+  /** Places an order that rests: bids for the first outcome, at the lowest prices. */
   rest(token: number, wallet: number, signer: number, ticks = 1): void {
     const shares = SHARE;
     this.placed += 1;
@@ -135,7 +134,7 @@ test('pages hold the open orders of their owner, newest first, by every filter',
   });
 });
 
-test('a page far back is found though orders end while it is looked for', async () => {
+test('a page far back is found although orders end during the search', async () => {
   let reads = 0;
   let churn = false;
   const desk = new Desk(() => {
@@ -169,7 +168,7 @@ test('a walk that never comes to an end gives up', async () => {
   assert.notEqual(await desk.orders.page(desk.ownerSlot(1), ANY, 1_500), undefined);
 });
 
-test('an order is found by its id wherever it is, by its owner alone, at its own price', async () => {
+test('an order is found by its id in any state, by its owner alone, at its own price', async () => {
   const desk = new Desk();
   const { fixture } = desk;
   const token = fixture.market(2, 100);
@@ -197,7 +196,7 @@ test('an order is found by its id wherever it is, by its owner alone, at its own
   const final = finalCopy(fixture.t, 0);
   const elsewhere = new OwnOrders({
     tables: fixture.t,
-    seqlock: new SequenceLockReader(undefined, setImmediate),
+    sequenceLock: new SequenceLockReader(undefined, setImmediate),
     storedClosedOrder: (id) => (id.equals(final.id) ? final.row : undefined),
   });
   fixture.t.orderIndex.fill(0);
@@ -209,13 +208,13 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   const control = new SharedArrayBuffer(4 * Control.words);
   const words = new Int32Array(control);
   let waits = 0;
-  const seqlock = new SequenceLockReader(control, (callback) => {
+  const sequenceLock = new SequenceLockReader(control, (callback) => {
     waits += 1;
     words[Control.writer] = 0;
     setImmediate(callback);
   });
   let runs = 0;
-  const disturbed = await seqlock.read(() => {
+  const disturbed = await sequenceLock.read(() => {
     runs += 1;
     // Another batch has its apply turn meanwhile, from its beginning to its end.
     if (runs < 3) words[Control.applyTurn] = words[Control.applyTurn]! + 1;
@@ -223,10 +222,10 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   });
   assert.deepEqual([disturbed, waits], [3, 0]);
   words[Control.writer] = 7;
-  assert.equal(await seqlock.read(() => 'settled'), 'settled');
+  assert.equal(await sequenceLock.read(() => 'settled'), 'settled');
   assert.equal(waits, 1);
   let entered = 0;
-  const late = await seqlock.read(() => {
+  const late = await sequenceLock.read(() => {
     entered += 1;
     if (entered === 1) words[Control.writer] = 9;
     return entered;
@@ -234,7 +233,7 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   assert.deepEqual([late, waits], [2, 2]);
 });
 
-test('a read that a node of a cluster may never have committed is unavailable, and no failure', async () => {
+test('a read of data that a cluster may never commit is unavailable, and no failure', async () => {
   let answer = (_: boolean): void => undefined;
   const commits = {
     isCommitted: () => false,
@@ -242,15 +241,15 @@ test('a read that a node of a cluster may never have committed is unavailable, a
       answer = callback;
     },
   };
-  const seqlock = new SequenceLockReader(
+  const sequenceLock = new SequenceLockReader(
     new SharedArrayBuffer(4 * Control.words),
     setImmediate,
     commits,
   );
-  const committed = seqlock.read(() => 7);
+  const committed = sequenceLock.read(() => 7);
   answer(true);
   assert.equal(await committed, 7);
-  const lost = seqlock.read(() => 7);
+  const lost = sequenceLock.read(() => 7);
   answer(false);
   await assert.rejects(lost, Unavailable);
 });
@@ -263,18 +262,18 @@ test('rows read while a thread writes are whole, and of the owner that requested
   assert(rows > 500, `${rows} rows, SEED=${seed}`);
 });
 
-/** Reads while a thread writes, and checks what is read; how many rows that were. */
+/** Reads and checks rows while a thread writes; returns their number. */
 async function rowsReadWhile(seed: number): Promise<number> {
   const fixture = new Fixture(SMALL);
   const token = fixture.market(2, 10);
   const control = new SharedArrayBuffer(4 * Control.words);
   const count = 8_000;
-  /** By the first word of an id; checks have to be cheap, or hardly a read meets the writer. */
+  /** Numbers by the first word of an id: cheap checks, so that many reads meet the writer. */
   const numbers = new Map<number, number>();
   for (let n = 1; n <= count + 60; n++) numbers.set(orderIdWords(n)[0]!, n);
   const orders = new OwnOrders({
     tables: fixture.t,
-    seqlock: new SequenceLockReader(control, setImmediate),
+    sequenceLock: new SequenceLockReader(control, setImmediate),
     storedClosedOrder: () => undefined,
   });
   const workerData = { control, memory: fixture.t.memory, token, orders: count, seed };

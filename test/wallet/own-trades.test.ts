@@ -1,5 +1,3 @@
-/** Own trades from real engine tables, against a scan of every fill. */
-
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
@@ -83,7 +81,7 @@ test('pages hold the trades of their owner, newest first, by every filter', asyn
   });
 });
 
-test('a page ends early where its trades have very many makers, and the next one goes on', async () => {
+test('a page ends early when its trades have very many makers, and the next one continues', async () => {
   await withSeedAsync(async (random) => {
     const desk = new Desk();
     const pair = desk.fixture.market(2, 10);
@@ -102,7 +100,7 @@ test('a page ends early where its trades have very many makers, and the next one
   });
 });
 
-test('the trades of an order are those that took and made for it, as far back as is looked', async () => {
+test('the trades of an order are those that took and made for it, within the searched window', async () => {
   await withSeedAsync(async (random) => {
     const desk = new Desk(4_000);
     const pair = desk.fixture.market(2, 10);
@@ -218,12 +216,11 @@ test('a trade shows the view of its taker, and no API key of others', () => {
   assert.equal(few.maker_orders.length, 1, 'others beyond the most are left out');
 });
 
-test('what leaves the window while a page is written is not in it', async () => {
+test('trades that leave the window while a page is written are not in it', async () => {
   const desk = new Desk(256);
   const { fixture } = desk;
   const yes = fixture.market(2, 100);
   const shares = 1_000_000;
-  /** One match of the taker with as many makers. */
   const meet = (makers: number): void => {
     for (let n = 0; n < makers; n++) {
       fixture.order({ token: yes, wallet: 1, sell: true, ticks: 50, shares });
@@ -234,9 +231,12 @@ test('what leaves the window while a page is written is not in it', async () => 
   for (let match = 0; match < 3; match++) meet(60);
   const lookup = (market: number) => fixture.infos[market];
   const reads = new AccountReads({
-    ...{ tables: fixture.t, texts: fixture.texts, infos: lookup, tradesIndex: desk.index },
+    tables: fixture.t,
+    texts: fixture.texts,
+    infos: lookup,
+    tradesIndex: desk.index,
     ...{
-      seqlock: new SequenceLockReader(undefined, setImmediate),
+      sequenceLock: new SequenceLockReader(undefined, setImmediate),
       storedClosedOrder: () => undefined,
     },
     config: { orderStatus: 'lower' },
@@ -264,7 +264,7 @@ test('what leaves the window while a page is written is not in it', async () => 
   assert.equal(next_cursor, LAST_CURSOR);
 });
 
-test('a page of orders is written with pauses, and shows what was open when it was read', async () => {
+test('a page of orders is written with pauses, and shows the orders that were open when it was read', async () => {
   const desk = new Desk(4_000);
   const yes = desk.fixture.market(2, 100);
   const [orders, fills, share] = [120, 1_600, 1_000_000];
@@ -285,7 +285,7 @@ test('a page of orders is written with pauses, and shows what was open when it w
     texts: desk.fixture.texts,
     infos: () => undefined,
     tradesIndex: desk.index,
-    seqlock: new SequenceLockReader(undefined, setImmediate),
+    sequenceLock: new SequenceLockReader(undefined, setImmediate),
     storedClosedOrder: () => undefined,
     config: { orderStatus: 'lower' },
   });

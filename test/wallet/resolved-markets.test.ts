@@ -1,4 +1,3 @@
-/** market_resolved: once for a market, when its holders have been paid. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -36,14 +35,17 @@ interface Resolved {
   readonly is_void: boolean;
 }
 
-test('a market that resolves is published once, with its winner; a void one has none', () => {
+test('a resolved market is published once, with its winner, and a void one without', () => {
   const events = new EventBuffer(1_000);
   const engine = new Engine(allocateEngine(WITH_LEDGER), events);
   const sent: Resolved[] = [];
   const outcomes = ['Yes', 'No'];
   const names = new Names(engine.t, () => ({ outcomes }) as never);
   const markets = new ResolvedMarkets({
-    ...{ names, now: () => TIME, venue: 'venue', batch: 0 },
+    names,
+    now: () => TIME,
+    venue: 'venue',
+    batch: 0,
     publish: (_, text) => {
       const parsed: unknown = JSON.parse(Buffer.from(text).toString());
       assert(event.matches(parsed), String(text));

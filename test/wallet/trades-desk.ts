@@ -1,4 +1,3 @@
-/** Own trades and orders over real engine tables, and a scan of every fill to compare with. */
 import { OrderType } from '../../engine/commands.ts';
 import { FILL_DOUBLES, FILL_WORDS, Fill, State } from '../../engine/tables/layout.ts';
 import { wordsToHex } from '../../server/common/uint256.ts';
@@ -21,10 +20,10 @@ export class Desk {
   constructor(trades = 400) {
     this.fixture = new Fixture({ ...SMALL, trades });
     this.index = new TradesIndex(this.fixture.t);
-    const seqlock = new SequenceLockReader(undefined, setImmediate);
+    const sequenceLock = new SequenceLockReader(undefined, setImmediate);
     this.orders = new OwnOrders({
       tables: this.fixture.t,
-      seqlock,
+      sequenceLock,
       storedClosedOrder: () => undefined,
     });
   }
@@ -66,7 +65,7 @@ export class Desk {
     return fillF[(fill % fillRows) * FILL_DOUBLES + column]!;
   }
 
-  /** Matches of the window in which an owner has part, newest first, by looking at every fill. */
+  /** Matches of the window with a part of an owner, newest first, by a scan of every fill. */
   scan(owner: number, filter: TradeFilter): OwnTrade[] {
     const matches = new Map<number, number[]>();
     for (let fill = this.index.first; fill < this.index.end; fill++) {

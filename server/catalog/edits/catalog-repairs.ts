@@ -6,7 +6,9 @@
  * Thread: the I/O thread. Non-goals: finding differences, which the thread that loads a generation does.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backOffMs } from '../../common/back-off.ts';
 import type { ReachedEnd } from '../market-registry.ts';
+import type { Edit } from './edit.ts';
 import type { EditResult } from './edit-thread.ts';
 import type { MarketEdits } from './market-edits.ts';
 
@@ -15,6 +17,14 @@ interface CatalogRepairsOptions {
   readonly leads: () => boolean;
   readonly now: () => number;
   readonly log: (line: string) => void;
+}
+
+/** One edit, with the lines of the log that say that it is to be made, and that it was. */
+interface Repair {
+  readonly edit: Edit;
+  readonly lack: string;
+  readonly done: string;
+  readonly forget: () => void;
 }
 
 const AGAIN_MS_FIRST = 250;
@@ -67,62 +77,60 @@ export class CatalogRepairs {
   private async run(): Promise<void> {
     const { leads, log } = this.options;
     const { signal } = this.closing;
-    let againMs = AGAIN_MS_FIRST;
+    let failures = 0;
     while (this.isLacking() && !signal.aborted) {
       const problem = await this.writeNext();
       if (problem === undefined) continue;
       log(problem);
+      failures += 1;
+      const againMs = backOffMs(failures, AGAIN_MS_FIRST, AGAIN_MS_MAX);
       await sleep(againMs, undefined, { signal }).catch(() => undefined);
       if (!leads()) {
         this.waiting.clear();
         this.waitingEnds.clear();
         this.isMisaligned = false;
       }
-      againMs = Math.min(2 * againMs, AGAIN_MS_MAX);
     }
     this.running = undefined;
   }
 
-  /** Resolves with the reason where it could not be written, as do the methods below. */
+  /** Resolves with the reason where it could not be written. */
   private writeNext(): Promise<string | undefined> {
-    if (this.isMisaligned) return this.writeOrder();
-    return this.waiting.size > 0 ? this.writeResolutions() : this.writeEnds();
-  }
-
-  private async writeOrder(): Promise<string | undefined> {
-    const { log, edits } = this.options;
-    const result = await edits.make({ kind: 'aligned' });
-    if (!('event' in result))
-      return `the catalog is not in the order of the engine: ${why(result)}`;
-    this.isMisaligned = false;
-    if (result.generation !== 0) log('the catalog names outcomes in the order of the engine now');
-    return undefined;
-  }
-
-  private async writeResolutions(): Promise<string | undefined> {
-    const { log, now, edits } = this.options;
+    const at = new Date(this.options.now()).toISOString();
+    if (this.isMisaligned) {
+      return this.write({
+        edit: { kind: 'aligned' },
+        lack: 'the catalog is not in the order of the engine',
+        done: 'the catalog names outcomes in the order of the engine now',
+        forget: () => {
+          this.isMisaligned = false;
+        },
+      });
+    }
     const conditions = [...this.waiting];
-    const at = new Date(now()).toISOString();
-    const result = await edits.make({ kind: 'resolutions', conditions, at });
-    if (!('event' in result)) {
-      return `the catalog does not say how ${conditions.length} markets resolve: ${why(result)}`;
+    if (conditions.length > 0) {
+      return this.write({
+        edit: { kind: 'resolutions', conditions, at },
+        lack: `the catalog does not say how ${conditions.length} markets resolve`,
+        done: `the catalog says now how ${conditions.length} markets resolve`,
+        forget: () => conditions.forEach((condition) => void this.waiting.delete(condition)),
+      });
     }
-    for (const condition of conditions) this.waiting.delete(condition);
-    if (result.generation !== 0)
-      log(`the catalog says now how ${conditions.length} markets resolve`);
-    return undefined;
+    const ends = new Map(this.waitingEnds);
+    return this.write({
+      edit: { kind: 'ended', ends, at },
+      lack: `the catalog does not say that ${ends.size} markets have ended`,
+      done: `the catalog says now that ${ends.size} markets have ended`,
+      forget: () =>
+        [...ends.keys()].forEach((condition) => void this.waitingEnds.delete(condition)),
+    });
   }
 
-  private async writeEnds(): Promise<string | undefined> {
-    const { log, now, edits } = this.options;
-    const ends = new Map(this.waitingEnds);
-    const at = new Date(now()).toISOString();
-    const result = await edits.make({ kind: 'ended', ends, at });
-    if (!('event' in result)) {
-      return `the catalog does not say that ${ends.size} markets have ended: ${why(result)}`;
-    }
-    for (const condition of ends.keys()) this.waitingEnds.delete(condition);
-    log(`the catalog says now that ${ends.size} markets have ended`);
+  private async write({ done, edit, forget, lack }: Repair): Promise<string | undefined> {
+    const result = await this.options.edits.make(edit);
+    if (!('event' in result)) return `${lack}: ${why(result)}`;
+    forget();
+    if (result.generation !== 0 || edit.kind === 'ended') this.options.log(done);
     return undefined;
   }
 }

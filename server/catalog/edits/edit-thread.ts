@@ -5,14 +5,18 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { ledgerIsOn, proposalOf, resolutionOf } from '../../../engine/ledger/reads.ts';
 import { type EngineMemory, Tables } from '../../../engine/tables/tables.ts';
+import { MICRO, mulDivFloor } from '../../../engine/tables/units.ts';
 import { openCatalog } from '../../../storage/catalog/catalog.ts';
 import { Overtaken } from '../../../storage/catalog/catalog-state.ts';
+import { RESOLVED_STATUS } from '../../../storage/catalog/operator-marks.ts';
 import type { Durability } from '../../../storage/kv/lmdb.ts';
+import { microText } from '../../common/decimal.ts';
+import { marketByCondition } from '../../market-data/find.ts';
 import { alignedCatalog } from '../aligned.ts';
-import { stateOf } from '../resolution-state.ts';
 import { replaceCatalog } from '../snapshot.ts';
-import { type Edit, type Edited, type EditRefused, edited } from './edit.ts';
+import { type Edit, type Edited, type EditRefused, edited, type ResolutionState } from './edit.ts';
 
 export interface EditSetup {
   readonly dataDir: string;
@@ -49,7 +53,7 @@ async function made(): Promise<EditResult> {
   for (;;) {
     const onto = store.current() ?? 0;
     const { catalog: before, mended } = alignedCatalog(store.load(), tables);
-    const result = edited(before, edit, mended > 0, (condition) => stateOf(tables, condition));
+    const result = edited(before, edit, mended > 0, stateOf);
     if (!('event' in result)) return result;
     const { catalog, ...shown } = result;
     if (catalog === undefined) return { ...shown, generation: 0 };
@@ -60,4 +64,19 @@ async function made(): Promise<EditResult> {
       await sleep(AGAIN_MS);
     }
   }
+}
+
+/** Returns the state of a market in the engine, which may be a moment old. */
+function stateOf(condition: string): ResolutionState {
+  const market = ledgerIsOn(tables) ? marketByCondition(tables, condition) : 0;
+  if (market === 0) return undefined;
+  if (resolutionOf(tables, market) !== undefined) return RESOLVED_STATUS;
+  const proposal = proposalOf(tables, market);
+  if (proposal === undefined) return undefined;
+  const { deadline, sum, weights } = proposal;
+  const prices = weights.map((weight) => microText(mulDivFloor(MICRO, weight, sum)));
+  return {
+    umaEndDate: new Date(deadline).toISOString(),
+    proposedPrices: JSON.stringify(prices),
+  };
 }

@@ -10,9 +10,16 @@ import {
   type JsonObject,
   readCatalog,
 } from '../../../storage/catalog/catalog-file.ts';
-import { isObject, marketsOf, text, textList } from '../../../storage/catalog/catalog-json.ts';
+import {
+  isObject,
+  marketsOf,
+  present,
+  text,
+  textList,
+} from '../../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded, tradingTerms } from '../../../storage/catalog/catalog-market.ts';
 import {
+  type CatalogProposal,
   isResolved,
   MADE,
   operatorEnd,
@@ -22,7 +29,6 @@ import {
   withProposal,
 } from '../../../storage/catalog/operator-marks.ts';
 import { changedBy } from '../../../storage/catalog/operator-objects.ts';
-import type { ResolutionState } from '../resolution-state.ts';
 import { marketIds, numberOf } from './edit-ids.ts';
 
 export interface NewEvent {
@@ -80,6 +86,9 @@ export type Edit =
   /** Only the part of every edit: markets as they are registered. */
   | { readonly kind: 'aligned' };
 
+/** State of a market's payout in the engine: resolved, proposed, or neither. */
+export type ResolutionState = typeof RESOLVED_STATUS | CatalogProposal | undefined;
+
 type StateOf = (condition: string) => ResolutionState;
 
 /** Members that cannot change; those that are given must be as they are. */
@@ -117,8 +126,7 @@ export function edited(
   isNew = false,
   stateOf: StateOf = () => undefined,
 ): Edited | EditRefused {
-  if (edit.kind === 'aligned')
-    return { ...shown({ id: '' }), ...(isNew ? { catalog: before } : {}) };
+  if (edit.kind === 'aligned') return { ...shown({ id: '' }), ...(isNew && { catalog: before }) };
   if (edit.kind === 'event') return withEvent(before, edit.fields, edit.at);
   if (edit.kind === 'market') return withMarket(before, edit.fields, edit.at);
   if (edit.kind === 'change event') return withEventChange(before, edit);
@@ -204,12 +212,7 @@ function withChange(
     return { status: 409, error: 'the market is closed', detail: 'it never changes again' };
   }
   const marks = { feeBps: operatorFee(market) ?? 0, tradingEnd: endTextOf(market) };
-  if (isSame({ ...market, ...marks }, changes)) return shown(event, market);
-  const changed = changedBy(market, { ...changes, updatedAt: at });
-  const after = withMarkets(event, (one) => (one === market ? changed : one));
-  const events = before.events.map((one) => (one === event ? after : one));
-  const fault = datesFault(changed, changes) ?? endFault(changes, at);
-  return fault ?? next(before, events, after, changed);
+  return withMembers(before, { ...market, ...marks }, changes, at, event, market);
 }
 
 function withEventChange(
@@ -223,11 +226,31 @@ function withEventChange(
   const { negRisk, tags, ...texts } = changes;
   const fault = fixedFault(event, undefined, negRisk === undefined ? {} : { negRisk });
   if (fault !== undefined) return fault;
-  const members = { ...texts, ...(tags === undefined ? {} : { tags: tagsOf(tags) }) };
-  if (isSame(event, members)) return shown(event);
-  const changed = changedBy(event, { ...members, updatedAt: at });
-  const events = before.events.map((one) => (one === event ? changed : one));
-  return datesFault(changed, changes) ?? next(before, events, changed);
+  const members = present({ ...texts, tags: tags && tagsOf(tags) });
+  return withMembers(before, event, members, at, event);
+}
+
+/**
+ * Returns the catalog with other members of an event, or of one of its markets.
+ * @param shownNow members as they are, with those that operators see under other names
+ */
+function withMembers(
+  before: Catalog,
+  shownNow: JsonObject,
+  members: JsonObject,
+  at: string,
+  event: JsonObject,
+  market?: JsonObject,
+): Edited | EditRefused {
+  const isSame = Object.entries(members).every(([name, value]) =>
+    isDeepStrictEqual(shownNow[name], value),
+  );
+  if (isSame) return shown(event, market);
+  const changed = changedBy(market ?? event, { ...members, updatedAt: at });
+  const after = market ? withMarkets(event, (one) => (one === market ? changed : one)) : changed;
+  const events = before.events.map((one) => (one === event ? after : one));
+  const fault = datesFault(changed, members) ?? endFault(members, at);
+  return fault ?? next(before, events, after, market && changed);
 }
 
 /**
@@ -292,10 +315,6 @@ function withMarkets(event: JsonObject, change: (market: JsonObject) => JsonObje
   const markets = before.map(change);
   if (markets.every((market, i) => market === before[i])) return event;
   return { ...event, closed: MADE in event ? markets.every(hasEnded) : event.closed, markets };
-}
-
-function isSame(object: JsonObject, changes: JsonObject): boolean {
-  return Object.entries(changes).every(([name, value]) => isDeepStrictEqual(object[name], value));
 }
 
 function fixedFault(
@@ -421,12 +440,7 @@ function tagsOf(labels: readonly string[]): readonly JsonObject[] {
 }
 
 function eventFieldsOf({ description, endDate, question, startDate }: NewMarket): NewEvent {
-  return {
-    title: question,
-    ...(description === undefined ? {} : { description }),
-    ...(startDate === undefined ? {} : { startDate }),
-    ...(endDate === undefined ? {} : { endDate }),
-  };
+  return { title: question, ...present({ description, startDate, endDate }) };
 }
 
 const OPEN = { active: true, closed: false, archived: false };

@@ -1,5 +1,5 @@
 /**
- * What nodes send each other: frames of bounded length, each with its kind, the call that it belongs to, and bytes.
+ * Frames between nodes, of bounded length: each has its kind, the number of its call, and bytes.
  *
  *   length of the rest u32 | kind u8 | name of the call u8 | - u16 | number of the call u32 | bytes
  *

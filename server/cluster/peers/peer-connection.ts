@@ -79,7 +79,9 @@ export class PeerConnection {
     const keys = new PeerKeys(secrets);
     this.socket = connect({
       ...SECURE,
-      ...{ host, port, checkServerIdentity: () => undefined },
+      host,
+      port,
+      checkServerIdentity: () => undefined,
       pskCallback: (hint) => keys.forServer(hint, node),
     });
     const { socket } = this;

@@ -42,14 +42,14 @@ const KEEP_ALIVE_MS = 30_000;
 const EMPTY = Buffer.alloc(0);
 
 export class PeerServer {
-  private readonly o: PeerServerOptions;
+  private readonly options: PeerServerOptions;
   private readonly server: Server;
   private readonly answers = new Map<number, AnswerCall>();
   private readonly sockets = new Set<TLSSocket>();
   private readonly refused = new Set<string>();
 
   constructor(options: PeerServerOptions) {
-    this.o = options;
+    this.options = options;
     const keys = new PeerKeys(options.secrets);
     this.server = createServer(
       {
@@ -77,12 +77,12 @@ export class PeerServer {
 
   /** Resolves with the port. */
   async listen(): Promise<number> {
-    const { host, port } = this.o;
+    const { host, port } = this.options;
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject);
       this.server.listen({ host, port }, () => resolve());
     });
-    this.server.on('error', (error) => this.o.print('warn', `peers: ${error.message}`));
+    this.server.on('error', (error) => this.options.print('warn', `peers: ${error.message}`));
     const address = this.server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
   }
@@ -101,7 +101,10 @@ export class PeerServer {
   private refuse(address: string): void {
     if (this.refused.size >= REFUSED_MAX || this.refused.has(address)) return;
     this.refused.add(address);
-    this.o.print('warn', `${address} does not have CLUSTER_SECRET: its connections are closed`);
+    this.options.print(
+      'warn',
+      `${address} does not have CLUSTER_SECRET: its connections are closed`,
+    );
   }
 
   private take(socket: TLSSocket): void {
@@ -126,7 +129,10 @@ export class PeerServer {
           });
         }
       } catch (error) {
-        this.o.print('warn', `${peer} sent ${(error as Error).message}: its connection is closed`);
+        this.options.print(
+          'warn',
+          `${peer} sent ${(error as Error).message}: its connection is closed`,
+        );
         socket.destroy();
       }
     });
@@ -145,7 +151,7 @@ export class PeerServer {
       for await (const part of result) {
         if (socket.destroyed) return;
         write(socket, FrameKind.part, call, part);
-        await whenWritten(socket, this.o.readerMsMax ?? READER_MS_MAX);
+        await whenWritten(socket, this.options.readerMsMax ?? READER_MS_MAX);
       }
       write(socket, FrameKind.answer, call, EMPTY);
     } catch (error) {

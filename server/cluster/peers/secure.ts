@@ -1,10 +1,10 @@
 /**
- * How two nodes prove CLUSTER_SECRET to each other: TLS with a cipher that needs the secret on both sides and nothing
- * else, no certificate. Who does not have it reads nothing, changes nothing, and is not answered. The keys of a
- * connection are its own, so what was recorded stays unreadable for who learns the secret later.
+ * Mutual proof of CLUSTER_SECRET between two nodes: TLS with a cipher that needs the secret on both sides, and no
+ * certificate. A process without the secret reads nothing, changes nothing, and gets no answer. Each connection has keys
+ * of its own, so a recorded one stays unreadable for whoever learns the secret later.
  *
- * While the secret changes, nodes have two of them. Each side names its secrets by 32 bits of a keyed digest, and a
- * connection uses the newest secret that both have.
+ * While the secret changes, nodes have two of them. Each side names its secrets by 32 bits of a keyed digest,
+ * and a connection uses the newest secret that both have.
  */
 import { createHash, createHmac } from 'node:crypto';
 import type { CommonConnectionOptions, SecureContextOptions } from 'node:tls';
@@ -56,7 +56,7 @@ export class PeerKeys {
     return (this.keys.find((key) => key.name === name) ?? this.oldest()).psk;
   }
 
-  /** What a client sends. @param hint of the server; null: it is of an older version */
+  /** Returns the key and the identity of a client. @param hint of the server; null: it is of an older version */
   forServer(
     hint: string | null,
     node: string,

@@ -1,24 +1,25 @@
 /**
- * How many open connections each caller has to a port, read from the tables of sockets that Linux keeps
- * in /proc/self/net. Other systems have no such files.
+ * Open connections of each caller to a port, read from the socket tables of Linux in /proc/self/net. Other
+ * systems have no such files.
  *
- * Read on a thread of the pool, parsed in pieces on the I/O thread. A row of those tables: number, local
- * address, remote address (hexadecimal, each word of four bytes in the order of this machine), state.
+ * Files are read on a pool thread and parsed in slices on the I/O thread. A row of those tables: number,
+ * local address, remote address (hexadecimal, each word of four bytes in the byte order of the machine),
+ * state.
  */
 import { readFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { callerKey, callerOfBytes } from './callers.ts';
 
-/** Connections by caller, or undefined where the system does not say. */
+/** Connections by caller, or undefined where the system has no such table. */
 export type AddressConnections = () => Promise<ReadonlyMap<string, number> | undefined>;
 
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
-/** Half a millisecond. */
+/** Half a millisecond of parsing. */
 const ROWS_PER_TURN = 500;
 
-/** The states in which this side holds a file: established, and closed by the other side only. */
+/** States in which this side holds a file: established, and closed by the other side only. */
 const COUNTED_STATES = ['01', '08'];
 
 const WORD_DIGITS = 8;
@@ -62,7 +63,7 @@ async function count(text: string, port: number, counts: Map<string, number>): P
   }
 }
 
-/** `0100007F:1F90` is 127.0.0.1 on a processor that stores the low byte first. */
+/** `0100007F:1F90` is 127.0.0.1 on a little-endian processor. */
 function addressBytes(remote: string): Uint8Array {
   const digits = remote.slice(0, remote.indexOf(':'));
   const bytes = Buffer.from(digits, 'hex');

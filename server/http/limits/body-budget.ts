@@ -1,30 +1,31 @@
 /**
- * How many bytes of bodies are received between two turns of the event loop, of all callers. Each ready
- * connection brings up to half a mebibyte, and memory that is touched for the first time takes the system 50 to
- * 100 ms for each 64 MiB: hundreds of bodies that come at once held up everybody else for a second. Beyond the bound
- * bodies on their way are not read on; some of them at a time go on in later turns, in the order of their coming.
+ * Bytes of bodies received in one event-loop iteration, of all callers.
  *
- * A body that comes in one piece counts nothing, and the first piece of any is taken. Thread: I/O.
+ * Each ready connection brings up to half a mebibyte. Memory touched for the first time takes the system 50
+ * to 100 ms for each 64 MiB, so hundreds of simultaneous bodies delayed all other requests by a second.
+ * Beyond the bound unfinished bodies are paused; later iterations resume some of them in order of arrival.
+ *
+ * A body that arrives in one piece is not counted, and the first piece of any body is taken. Thread: I/O.
  */
 
-/** A connection with a body on its way. */
+/** A connection with an unfinished body. */
 interface Reading {
   pause(): void;
   resume(): void;
 }
 
 const BYTES_PER_TURN = 2 ** 20;
-/** What all of them bring is paused anew where it is too much. */
+/** Resumed bodies that exceed the bound together are paused again. */
 const RESUMED_PER_TURN = 8;
 
 export class BodyBudget {
-  /** Of these more may come at any time. */
+  /** Bodies that are not paused. */
   private readonly reading = new Set<Reading>();
   private readonly paused = new Set<Reading>();
   private bytes = 0;
   private isTurnDue = false;
 
-  /** So many bytes of a body have come, and more are to come. */
+  /** Counts bytes of an unfinished body. */
   received(body: Reading, bytes: number): void {
     this.bytes += bytes;
     if (!this.paused.has(body)) this.reading.add(body);
@@ -37,14 +38,14 @@ export class BodyBudget {
     this.reading.clear();
   }
 
-  /** Its body has ended, or is dropped: its connection is read on. */
+  /** Resumes the connection of a body that has ended or was dropped. */
   ended(body: Reading): void {
-    // Several pieces of a chunked body may come at once.
+    // Several pieces of a chunked body may arrive at once.
     if (this.paused.has(body)) body.resume();
     this.gone(body);
   }
 
-  /** The connection is closed. */
+  /** Forgets a closed connection. */
   gone(body: Reading): void {
     this.reading.delete(body);
     this.paused.delete(body);

@@ -1,6 +1,6 @@
 /**
- * Bytes of bodies that are on their way, of all callers and of each: a body may take ten seconds, and
- * every connection may have one.
+ * Bytes of unfinished bodies, of all callers and of each. A body may take ten seconds, and every connection
+ * may have one.
  *
  * Thread: I/O.
  */
@@ -12,13 +12,13 @@ export interface BodyBytesMax {
   readonly perCaller: number;
 }
 
-/** Of one caller, 64 of the longest bodies. */
+/** A caller may hold 64 of the longest bodies. */
 export const BODY_BYTES_MAX: BodyBytesMax = {
   all: 256 * 1024 * 1024,
   perCaller: 64 * 1024 * 1024,
 };
 
-/** Why a body is not received: its caller has too much under way, or all of them have. */
+/** Status of a refused body: 429 = its caller holds too many bytes, 503 = all callers together do. */
 export type BodyRefusal = 429 | 503;
 
 export class BodyBytes {
@@ -30,12 +30,12 @@ export class BodyBytes {
     this.max = max;
   }
 
-  /** Bytes that are held for bodies which have not ended. */
+  /** Bytes held for unfinished bodies. */
   get all(): number {
     return this.bytes;
   }
 
-  /** What one body holds, nothing yet. */
+  /** Returns a counter for one body, at zero. */
   of(caller: Caller): PendingBytes {
     return new PendingBytes(this, callerKey(caller));
   }
@@ -67,14 +67,14 @@ export class PendingBytes {
     this.key = key;
   }
 
-  /** Holds so many bytes in all, unless that is too much. */
+  /** Raises the bytes held to a total, or returns the refusal. */
   growTo(bytes: number): BodyRefusal | undefined {
     const refusal = this.bodies.take(this.key, bytes - this.bytes);
     if (refusal === undefined) this.bytes = bytes;
     return refusal;
   }
 
-  /** The body has ended, or is not received further. */
+  /** Releases the bytes of a body that has ended or was refused. */
   release(): void {
     if (this.bytes > 0) this.bodies.giveBack(this.key, this.bytes);
     this.bytes = 0;

@@ -1,8 +1,8 @@
 /**
- * Callers as the rate limits count them: an IPv4 address, or the /64 prefix of an IPv6 one, because a
- * single subscriber is given at least that many addresses.
+ * Callers as the rate limits count them: an IPv4 address, or the /64 prefix of an IPv6 one, because a single
+ * subscriber is given at least that many addresses.
  *
- * Pure but for ConnectedPeers, which the HTTP server tells of its connections. I/O thread.
+ * Pure except ConnectedPeers, which the HTTP server informs of connections. Thread: I/O.
  */
 import { isIPv4 } from 'node:net';
 import { normaliseAddress } from '../address.ts';
@@ -13,16 +13,16 @@ export interface Caller {
   readonly low: number;
 }
 
-/** Multicast prefixes are nobody's source address, so what has none of IPv6 goes there. */
+/** High half for callers without an IPv6 address: multicast prefixes are no source addresses. */
 const IPV4_HIGH = -1; // ffff:ffff
 const UNKNOWN: Caller = { high: -1 << 1, low: 0 }; // ffff:fffe
 
-/** Third word of an IPv4 address that is mapped into IPv6: ::ffff:0:0/96. */
+/** Third word of an IPv4 address mapped into IPv6: ::ffff:0:0/96. */
 const MAPPED = 0xffff;
 
 const GROUPS = 8;
 
-/** @param address as normaliseAddress spells it; '' = unknown, and all unknown callers are one */
+/** @param address normalised by normaliseAddress; '' = unknown, and all unknown callers are one */
 export function callerOf(address: string): Caller {
   if (address === '') return UNKNOWN;
   if (isIPv4(address)) {
@@ -52,7 +52,7 @@ function wordAt(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
 }
 
-/** The 16-bit groups of an IPv6 address; those of a dotted end are left as they come. */
+/** The 16-bit groups of an IPv6 address; a dotted end stays one text. */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = address.split('::');
   const front = head === '' ? [] : head.split(':');
@@ -65,7 +65,7 @@ function groupsOf(address: string): number[] {
 
 /** The other end of a connection. */
 export interface Peer {
-  /** As normaliseAddress spells it. */
+  /** Normalised by normaliseAddress. */
   readonly address: string;
   readonly caller: Caller;
 }
@@ -77,13 +77,14 @@ export function peerOf(text: string): Peer {
 }
 
 /**
- * Spares the look-up of an address, which costs a tenth of a small answer, wherever everybody who is
- * connected has the same one: behind a proxy, or with a single client. The library tells an address
- * when a connection opens but not which one closes, so once two have the same address, all are looked up
- * until no connection is left.
+ * Saves the look-up of an address, a tenth of the cost of a small answer, while all connections have one
+ * peer: behind a proxy, or with a single client.
+ *
+ * The library tells the address of an opened connection but not of a closed one. Once two addresses differ,
+ * all are looked up until no connection is left.
  */
 export class ConnectedPeers {
-  /** The peer of every open connection, undefined when they differ or there is none. */
+  /** Peer of every open connection; undefined when they differ or none is open. */
   sole: Peer | undefined = undefined;
   private connections = 0;
 
@@ -99,7 +100,7 @@ export class ConnectedPeers {
   }
 }
 
-/** Of a caller, as a key of a map. */
+/** Key of a caller in a map. */
 export function callerKey({ high, low }: Caller): string {
   return `${high} ${low}`;
 }

@@ -1,18 +1,17 @@
 /**
- * How many connections there are, and which new ones are refused: too many in all, too many of one
- * address, or too many opened by one address within a second. A refused connection is closed as soon as it
- * was accepted, before a byte is read.
+ * Connection counts and the refusal of new ones: too many in all, too many of one address, or too many opened
+ * by one address within a second. A refused connection is closed on accept, before a byte is read.
  *
- * The HTTP library says that a connection has closed, but not whose it was. In all, the count is exact. Of
- * an address it is exact while all connections are of one; else those that it opened are counted, and
- * when they come to the bound, the system counts how many are open (address-connections.ts). Until it has
- * answered half as many more are let in, because some of those that count may have closed. Thread: I/O.
+ * The HTTP library reports that a connection has closed, but not its address. The total is exact. The count
+ * of an address is exact while all connections have the same one. Otherwise opened connections are counted;
+ * at the bound the system counts the open ones (address-connections.ts). Until it answers, half as many more
+ * are accepted, because some of the counted ones may have closed. Thread: I/O.
  */
 import type { AddressConnections } from './address-connections.ts';
 import { type Caller, callerKey } from './callers.ts';
 
 export const REFUSALS = ['all', 'address', 'rate'] as const;
-export type ConnectionRefusal = (typeof REFUSALS)[number];
+type ConnectionRefusal = (typeof REFUSALS)[number];
 
 export interface ConnectionBounds {
   readonly all: number;
@@ -27,19 +26,21 @@ export interface ConnectionFacts {
 }
 
 interface Known {
-  /** Open ones, or more: those that closed since the system counted are among them. */
+  /** Upper bound of open connections: those closed since the last system count are included. */
   open: number;
-  /** Those that were known when the system counted last. */
+  /** `open` at the start of the last system count. */
   before: number;
   opened: number;
   openedUntil: number;
 }
 
 const SECOND_MS = 1_000;
-/** Of the bound of an address: what it may have while the system counts, which takes seconds on a busy machine. */
+/** Factor of the bound of an address during a system count, which takes seconds on a busy machine. */
 const WHILE_COUNTING = 1.5;
 
-/** Far above what is open at a time; forgotten ones are counted anew when the system counts next. */
+/**
+ * Far above the connections open at a time; a forgotten address is counted again by the next system count.
+ */
 const ADDRESSES_MAX = 65_536;
 
 export class ConnectionCounts {
@@ -54,7 +55,7 @@ export class ConnectionCounts {
 
   /**
    * @param systemCounts open connections of each caller, as the system knows them
-   * @param now milliseconds of a clock that nobody sets
+   * @param now milliseconds of a monotonic clock
    */
   constructor(bounds: ConnectionBounds, systemCounts: AddressConnections, now: () => number) {
     this.bounds = bounds;
@@ -62,7 +63,7 @@ export class ConnectionCounts {
     this.now = now;
   }
 
-  /** A connection was accepted: why it must not stay, or undefined, and then it counts. */
+  /** Counts an accepted connection, or returns the reason to close it. */
   opened(caller: Caller): ConnectionRefusal | undefined {
     const why = this.open >= this.bounds.all ? 'all' : this.refusalOf(caller);
     if (why === undefined) this.open += 1;
@@ -70,7 +71,7 @@ export class ConnectionCounts {
     return why;
   }
 
-  /** One that was not refused is over. */
+  /** Counts the end of a connection that was not refused. */
   closed(): void {
     this.open -= 1;
   }
@@ -91,7 +92,7 @@ export class ConnectionCounts {
     known.opened += 1;
     if (known.opened > perAddress.openedPerSecond) return 'rate';
     if (known.open >= perAddress.open) {
-      // More than are open at all cannot be open.
+      // An address cannot have more connections than are open in all.
       known.open = Math.min(known.open, this.open);
       if (known.open >= perAddress.open) {
         this.ask(now);
@@ -111,7 +112,7 @@ export class ConnectionCounts {
     return known;
   }
 
-  /** At most once in a second: with many connections the answer is long. */
+  /** Starts a system count at most once a second: with many connections its answer is long. */
   private ask(now: number): void {
     if (this.isCounting || now - this.countedAt < SECOND_MS) return;
     this.isCounting = true;
@@ -120,7 +121,7 @@ export class ConnectionCounts {
     this.systemCounts().then((counts) => {
       this.isCounting = false;
       for (const [key, known] of this.addresses) {
-        // Where the system cannot count, an address is bounded by what it opens in a second alone.
+        // Where the system cannot count, an address is bounded only by its openings in a second.
         const found = counts?.get(key) ?? 0;
         known.open = found + Math.max(0, known.open - known.before);
         if (known.open === 0 && now >= known.openedUntil) this.addresses.delete(key);

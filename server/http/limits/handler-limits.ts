@@ -1,7 +1,7 @@
 /**
- * Rate limits that can be counted only once a handler knows more than who is calling: orders of an API key,
- * when its credentials have been checked, so that a stranger cannot use up what the key may send; and keys,
- * when one is about to be issued.
+ * Rate limits that are counted inside a handler. Orders of an API key count after its credentials are
+ * checked, so that a stranger cannot use up the limits of the key. New keys count when one is about to be
+ * issued.
  *
  * Thread: I/O. Counting itself is rate-limiter.ts; the rows of the table are rate-limits.ts.
  */
@@ -40,7 +40,7 @@ export class HandlerLimits {
     return this.plans[row].applying.length > 0;
   }
 
-  /** Counts `count` if all of them fit; otherwise none, and the refusal has Retry-After. */
+  /** Counts `count` if all of them fit; otherwise counts none and returns a refusal with Retry-After. */
   refusal(
     row: HandlerRow,
     caller: Caller,

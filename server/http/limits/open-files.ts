@@ -1,18 +1,18 @@
 /**
- * How many files this process may have open, and how many connections that leaves room for.
+ * Limit of open files of this process, and the bound of connections that follows from it.
  *
- * Pure but for one read at start.
+ * Pure except one read at start.
  */
 import { readFileSync } from 'node:fs';
 import type { ConnectionBounds } from './connection-counts.ts';
 
 /**
- * Kept free for what is no connection: segments of the log, images, LMDB, threads and their pipes, a
- * catalog that is being loaded, connections that are closed as soon as they are accepted.
+ * Kept free for other files: log segments, snapshots, LMDB, threads and their pipes, a catalog being loaded,
+ * connections closed on accept.
  */
 const RESERVED = 512;
 
-/** What is assumed where the system does not say: the lowest usual limit. */
+/** Assumed where the system has no answer: the lowest usual limit. */
 const ASSUMED = 1024;
 
 const UNLIMITED = 2 ** 30;
@@ -36,7 +36,7 @@ export function readLimit(text: string): number {
   return soft === undefined ? ASSUMED : Number(soft);
 }
 
-/** What the configuration says of connections. */
+/** Settings that bound connections. */
 interface Wanted {
   readonly connectionsMax: number;
   readonly connectionsPerAddress: number;

@@ -1,6 +1,6 @@
 /**
- * The rate limits of a node: its two counters (requests by address, and what handlers count), and the change of
- * a row while it runs. A change holds until the restart: the settings say what holds then.
+ * Rate limits of a node: its two counters (requests by address, and handler limits), and changes of rows at
+ * run time. A change lasts until the restart; settings hold then.
  *
  * Thread: I/O.
  */
@@ -20,9 +20,9 @@ import {
 const SEEDS = 2 ** 32;
 
 export class RateControl {
-  /** Requests, before their handlers. */
+  /** Counts requests before their handlers run. */
   readonly limiter: RateLimiter;
-  /** What handlers count. */
+  /** Counts inside handlers. */
   readonly late: RateLimiter;
   private readonly own: OwnCaps;
   private overrides: RateOverrides;
@@ -39,7 +39,7 @@ export class RateControl {
     return effectiveCaps(this.overrides, this.own);
   }
 
-  /** Takes `book=400/10` or `book=off`; returns what is wrong with it, or undefined. */
+  /** Takes `book=400/10` or `book=off`; returns an error text, or undefined. */
   change(text: string): string | undefined {
     const read = parseOverrides(text);
     if (!read.ok) return read.detail;
@@ -57,12 +57,12 @@ export class RateControl {
         covers: RATE_LIMITS[name].covers,
         limit: caps[name] === undefined ? 'off' : `${caps[name].requests}/${caps[name].seconds}`,
       })),
-      /** What keeps them beyond the restart. */
+      /** Setting that keeps the changes beyond the restart. */
       setting: `RATE_LIMITS_OVERRIDES=${overridesText(this.overrides)}`,
     };
   }
 
-  /** Requests that were refused, by row. */
+  /** Refused requests by row. */
   throttled(): (readonly [name: string, count: number])[] {
     return RATE_CLASSES.map((name, row) => [
       name,

@@ -1,6 +1,6 @@
 /**
- * The headers of answers to limited requests: X-RateLimit-Limit, -Remaining and
- * -Reset (unix seconds) of the row that binds first, and Retry-After where the request was refused.
+ * Headers of answers to limited requests: X-RateLimit-Limit, -Remaining and -Reset (unix seconds) of the row
+ * that binds first, and Retry-After on a refusal.
  */
 import type { Headers, NumberedLines } from '../answer-head.ts';
 import type { RateDecision } from './rate-limiter.ts';
@@ -10,16 +10,16 @@ const STANDARD = 'X-RateLimit';
 
 export class RateHeaders {
   readonly names: readonly string[];
-  /** Another first part of the names, '' = none. */
+  /** Additional first part of the header names, '' = none. */
   private readonly family: string;
   private limit = 0;
   private reset = 0;
-  /** Made of the two, which seldom differ from one request to the next. */
+  /** Cache keyed by the two numbers, which seldom change between requests. */
   private lines: NumberedLines = { text: '', placesFromEnd: [] };
   private waitSeconds = 0;
   private wait: Headers = [];
 
-  /** @param family another first part of the names, under which clients look too; '' = none */
+  /** @param family additional first part of the header names, for clients that read those; '' = none */
   constructor(family = '') {
     const standard = ['Limit', 'Remaining', 'Reset'].map((part) => `${STANDARD}-${part}`);
     const other = [`${family}-Remaining`, `${family}-Reset`];
@@ -27,7 +27,7 @@ export class RateHeaders {
     this.names = ['Retry-After', ...standard, ...(family === '' ? [] : other)];
   }
 
-  /** Of any answer; the number to be put into them is what remains. */
+  /** Header lines of any answer; the number to write in place is the remaining count. */
   linesOf({ limit, resetMs }: RateDecision): NumberedLines {
     const reset = Math.ceil(resetMs / MS);
     if (limit !== this.limit || reset !== this.reset) {
@@ -48,7 +48,7 @@ export class RateHeaders {
     return { text: own + other, placesFromEnd: [0, other.length] };
   }
 
-  /** Of a refusal: whole seconds, at least one. */
+  /** Retry-After of a refusal: whole seconds, at least one. */
   retryAfter({ resetMs }: RateDecision, nowMs: number): Headers {
     const seconds = Math.ceil((resetMs - nowMs) / MS);
     if (seconds !== this.waitSeconds) {

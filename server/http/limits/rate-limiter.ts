@@ -1,77 +1,76 @@
 /**
- * Counts the requests of callers against the caps of the rate limits: fixed windows, each started by
- * its first request; a refused request counts nowhere.
+ * Counts requests of callers against the rate limits: fixed windows, each started by its first request. A
+ * refused request counts nowhere.
  *
- * Memory is fixed. Callers live in sets of WAYS_OWN places, found by a hash that is keyed with a
- * random seed, so that nobody can choose whom to meet. A place is given to another caller only when
- * all windows of its caller have ended: no flood of addresses makes the table forget a count. A new
- * caller that finds its set full shares one more place with all others that do; they are limited
- * together, as one caller, until places become free. A flood can so slow newcomers down, and lets
- * nobody through.
+ * Memory is fixed. Callers live in sets of WAYS_OWN entries, found by a hash keyed with a random seed, so
+ * that nobody can choose their neighbours. An entry passes to another caller only when all windows of its
+ * caller have ended: no flood of addresses resets a count. New callers that find their set full share one
+ * more entry and are limited together until an entry becomes free. A flood can slow newcomers down, and lets
+ * nobody exceed a limit.
  *
- * Thread: I/O. The clock is the caller's.
+ * Thread: I/O. Time is a parameter.
  */
 import type { Caller } from './callers.ts';
 import { RATE_CLASSES, type RateCaps, type RateClass } from './rate-limits.ts';
 
-/** Rows of the table that cover a route and apply: others where the caps change. */
+/** Rows that cover a route; `applying` are those with caps now. */
 export interface RatePlan {
   readonly covered: Int32Array;
   applying: Int32Array;
 }
 
-/** What became of a request; the numbers are those of the row that binds first. */
+/** Result of counting a request; numbers are those of the row that binds first. */
 export interface RateDecision {
   readonly allowed: boolean;
-  /** The cap of that row. */
+  /** Cap of that row. */
   readonly limit: number;
-  /** Requests that it takes yet; 0 when refused. */
+  /** Requests left in the window; 0 when refused. */
   readonly remaining: number;
-  /** When its window ends, on the given clock. */
+  /** End of the window, on the given clock. */
   readonly resetMs: number;
-  /** Requests of the caller that were refused since one was allowed. */
+  /** Consecutive refusals of the caller, this one included. */
   readonly refusedInRow: number;
 }
 
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   readonly caps: RateCaps;
-  /** Of the hash, any integer: unknown to callers, different in each process. */
+  /** Seed of the hash, any integer: secret, and different in each process. */
   readonly seed: number;
-  /** Callers that are kept apart, rounded up to a power of two; those above share. */
+  /** Callers counted separately, rounded up to a power of two; further ones share. */
   readonly callersMax?: number;
 }
 
-/** About 16 MB, touched only as it fills; an order keeps its caller's place for ten minutes. */
+/** About 16 MB, touched only as it fills; an order keeps the entry of its caller for ten minutes. */
 const CALLERS_MAX = 65_536;
 const WAYS_OWN = 8;
-/** The last place of a set belongs to nobody. */
+/** The last entry of a set is shared. */
 const WAYS = WAYS_OWN + 1;
 const ROWS = RATE_CLASSES.length;
 const MS = 1_000;
-/** Above every cap, and still a small integer of the engine that runs this. */
+/** Above every cap, and within V8's small integers. */
 const REMAINING_MAX = 2 ** 30 - 1;
 
 export class RateLimiter {
-  /** By row; 0 = it limits nobody. */
+  /** Caps by row; 0 = the row limits nobody. */
   private readonly caps = new Int32Array(ROWS);
   private readonly windowMs = new Float64Array(ROWS);
   private readonly plans: RatePlan[] = [];
-  /** By row: requests that were refused. */
+  /** Refused requests by row. */
   readonly throttled = new Float64Array(ROWS);
   private windowMsMax = 0;
   private readonly seed: number;
   private readonly setMask: number;
-  /** By place. */
+  /** High halves of callers, by entry. */
   private readonly high: Int32Array;
   private readonly low: Int32Array;
-  /** When the last window of the place ends. */
+  /** End of the last window, by entry. */
   private readonly busyUntil: Float64Array;
-  /** By place and row: requests of the window, and when it ends. */
+  /** Requests in the window, and its end, by entry and row. */
   private readonly counts: Int32Array;
   private readonly ends: Float64Array;
-  /** By place: requests that were refused since one was allowed. */
+  /** Consecutive refusals, by entry. */
   private readonly refused: Int32Array;
-  /** One object for all verdicts, because there is one for each request. */
+  /** One object for all decisions, because there is one for each request. */
   private readonly decision = {
     allowed: false,
     limit: 0,
@@ -94,7 +93,7 @@ export class RateLimiter {
     this.refused = new Int32Array(places);
   }
 
-  /** Puts other caps in place; windows that are open go on where they keep their length. */
+  /** Replaces the caps; open windows continue where they keep their length. */
   setCaps(caps: RateCaps): void {
     for (const [row, name] of RATE_CLASSES.entries()) {
       this.caps[row] = caps[name]?.requests ?? 0;
@@ -116,11 +115,11 @@ export class RateLimiter {
   }
 
   /**
-   * Counts one request, or so much as `weight`, if it fits every row of the plan that applies; where none does
-   * there is nothing to ask.
+   * Counts one request, or `weight` of them, if it fits every applying row of the plan. The plan must have
+   * such a row.
    *
-   * @param nowMs unix milliseconds; a clock that was set back ends the windows it leaves ahead
-   * @returns the same object each time, good until the next call
+   * @param nowMs unix milliseconds; a clock that was set back ends the windows that end too late
+   * @returns the same object each time, valid until the next call
    */
   take({ high, low }: Caller, { applying }: RatePlan, nowMs: number, weight = 1): RateDecision {
     const { caps, counts, ends, decision, windowMs } = this;
@@ -134,7 +133,7 @@ export class RateLimiter {
       const isNew = !isOpen(end, nowMs, windowMs[row]!);
       if ((isNew ? 0 : counts[base + row]!) + weight <= caps[row]!) continue;
       const reset = isNew ? nowMs + windowMs[row]! : end;
-      // Of several that are full, the one that is so for longest says when to come back.
+      // Of several full rows, the one that stays full longest says when to retry.
       if (decision.allowed || reset > decision.resetMs) {
         refusing = row;
         this.decide(false, caps[row]!, 0, reset);
@@ -178,7 +177,7 @@ export class RateLimiter {
     decision.resetMs = resetMs;
   }
 
-  /** The caller's place, a free one, or the shared one of its set. */
+  /** Entry of the caller, a free one, or the shared one of its set. */
   private placeOf(high: number, low: number, nowMs: number): number {
     const first = (hash(high, low, this.seed) & this.setMask) * WAYS;
     let free = -1;
@@ -197,7 +196,10 @@ export class RateLimiter {
   }
 }
 
-/** Whether a window that ends then has begun and not ended; it can't have more than its length left. */
+/**
+ * Returns true for a window that has begun and not ended. More than its length left means that the clock was
+ * set back.
+ */
 function isOpen(end: number, nowMs: number, lengthMs: number): boolean {
   return end > nowMs && end - nowMs <= lengthMs;
 }

@@ -1,13 +1,12 @@
 /**
- * The table of request-rate caps: by name, how many requests of one caller a window takes,
- * and what an operator may put in their place.
+ * Table of rate limits: by name, the requests of one caller in a window, and overrides by the operator.
  * Rules: docs/protocol.md#rate-limits
  *
- * Data and its texts; counting is rate-limiter.ts. A route names every row that covers it, and a
- * request has to fit all of them: GET /events counts as `events`, `listing` and `catalog`.
+ * Data and its texts; counting is rate-limiter.ts. A route names every row that covers it, and a request has
+ * to fit all of them: GET /events counts as `events`, `listing` and `catalog`.
  */
 
-export interface RateCap {
+interface RateCap {
   /** Requests of one caller in one window, at least 1. */
   readonly requests: number;
   /** Length of a window, which starts with its first request. */
@@ -15,7 +14,7 @@ export interface RateCap {
 }
 
 interface RateLimit extends RateCap {
-  /** The requests that count, in words for the people who are limited. */
+  /** Text for users: the requests that count. */
   readonly covers: string;
 }
 
@@ -46,7 +45,7 @@ export const RATE_LIMITS = {
   replaceBurst: { covers: 'POST /replace', requests: 2400, seconds: BURST_SECONDS },
   replaceSustained: { covers: 'POST /replace', requests: 24_000, seconds: SUSTAINED_SECONDS },
   sets: { covers: 'POST /split and POST /merge', requests: 200, seconds: BURST_SECONDS },
-  // Counted once a handler knows more than who is calling (handler-limits.ts); no route names them.
+  // Counted inside handlers (handler-limits.ts); no route names them.
   keyOrders: {
     covers:
       'orders of POST /order, POST /orders and POST /replace, those of each API key for themselves',
@@ -56,22 +55,21 @@ export const RATE_LIMITS = {
   keysIssued: { covers: 'API keys and read-only keys issued', requests: 100, seconds: 3_600 },
 } as const satisfies Readonly<Record<string, RateLimit>>;
 
-/** The name of a row. */
 export type RateClass = keyof typeof RATE_LIMITS;
 
 export const RATE_CLASSES = Object.keys(RATE_LIMITS) as readonly RateClass[];
 
-/** Longest window, a day; what is counted above a thousand million requests is no limit. */
+/** Longest window, a day. Counts above a thousand million requests would be no limit. */
 const SECONDS_MAX = 86_400;
 export const REQUESTS_MAX = 1e9;
 
-/** What stands in place of rows of the table; `off` = the row limits nobody. */
+/** Caps in place of rows of the table; `off` = the row limits nobody. */
 export type RateOverrides = Readonly<Partial<Record<RateClass, RateCap | 'off'>>>;
 
-/** The caps that apply: rows that are off are absent. */
+/** Effective caps; rows that are off are absent. */
 export type RateCaps = Readonly<Partial<Record<RateClass, RateCap>>>;
 
-/** Rows that have a setting of their own beside the overrides, which go over it. */
+/** Rows with a setting of their own; overrides win over it. */
 export interface OwnCaps {
   readonly ordersPer10s: number;
   readonly keysPerHour: number;
@@ -82,7 +80,7 @@ const USUAL_CAPS: OwnCaps = {
   keysPerHour: RATE_LIMITS.keysIssued.requests,
 };
 
-/** The table under its settings and overrides. */
+/** The table with its settings and overrides applied. */
 export function effectiveCaps(
   overrides: RateOverrides,
   { keysPerHour, ordersPer10s }: OwnCaps = USUAL_CAPS,
@@ -101,8 +99,7 @@ export function effectiveCaps(
 }
 
 /**
- * Reads `book=400/10,health=off`: a row, and requests per seconds. `detail` names the first entry
- * that is wrong.
+ * Reads `book=400/10,health=off`: a row, and requests per seconds. `detail` names the first invalid entry.
  */
 export function parseOverrides(
   text: string,
@@ -137,7 +134,7 @@ function parseCap(text: string): RateCap | 'off' | undefined {
   return requests <= REQUESTS_MAX && seconds <= SECONDS_MAX ? { requests, seconds } : undefined;
 }
 
-/** As parseOverrides reads it. */
+/** Text form of overrides, the inverse of parseOverrides. */
 export function overridesText(overrides: RateOverrides): string {
   const entries = Object.entries(overrides).map(([name, cap]) =>
     cap === 'off' ? `${name}=off` : `${name}=${cap.requests}/${cap.seconds}`,

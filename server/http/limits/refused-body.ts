@@ -1,19 +1,20 @@
 /**
- * The rest of a body that was refused: it is read and dropped, within bounds, before the connection ends.
- * Its sender reads the answer only when it has sent it all, so closing at once would take the answer from it.
+ * The rest of a refused body: read and dropped, within bounds, before the connection ends. Its sender reads
+ * the answer only after the whole body, so closing at once would lose the answer.
  *
- * Thread: I/O. What is answered is in uws-request-context.ts.
+ * Thread: I/O. Answers are in uws-request-context.ts.
  */
 import type { HttpResponse } from '../uws.ts';
 
-/** So much is read on, that the sender gets to see why. */
+/** Bytes read and dropped, so that the sender reaches the answer. */
 const BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * @param response begun, without a length: the package lets go of a connection as soon as an answer is complete
- * @param isOver whether the response is dead
+ * @param response begun, without a length: the package lets go of a connection as soon as an answer is
+ *   complete
+ * @param isOver returns true when the response is dead
  * @param msMax longest wait for the rest
- * @returns a function to be called with each chunk; it says whether the response was ended
+ * @returns a function to be called with each chunk; it returns true when the response was ended
  */
 export function discardRest(
   response: HttpResponse,

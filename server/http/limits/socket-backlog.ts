@@ -1,21 +1,21 @@
 /**
- * What waits for the readers of all WebSockets together, which has a bound: who has the most of it is cut
- * first. A bound for each of them alone would let a thousand slow readers hold a thousand times as much.
+ * Bound of the bytes queued for the readers of all WebSockets together; the reader with the longest queue is
+ * cut first. A bound for each alone would let a thousand slow readers hold a thousand times as much.
  *
- * Thread: the I/O thread.
+ * Thread: I/O.
  */
 
 /** A connection as the bound sees it. */
 export interface Waiting {
   /** Bytes that the peer has not taken yet. */
   waiting(): number;
-  /** Ends the connection at once; what waits is given up. */
+  /** Ends the connection at once and drops its queue. */
   cut(): void;
 }
 
 /**
- * The backlog of the sockets is read once so much of the bound may have been added: reading each of them after
- * every frame would cost more than the frame. All together never have more waiting than the bound and this part.
+ * Queues are read after this share of the bound may have been added: reading each after every frame would
+ * cost more than the frame. All queues together never exceed the bound and this share.
  */
 const UNSEEN_SHARE = 8;
 
@@ -23,7 +23,7 @@ export class SocketBacklog {
   private readonly bytesMax: number;
   private readonly open: ReadonlySet<Waiting>;
   private readonly log: (line: string) => void;
-  /** Added since the sockets were read; never less than what was. */
+  /** Bytes added since the queues were read, an upper estimate. */
   private unseen = 0;
   private isDue = false;
 
@@ -33,12 +33,12 @@ export class SocketBacklog {
     this.log = log;
   }
 
-  /** After so many bytes were queued for `readers` of the sockets. */
+  /** Counts `bytes` queued for each of `readers` sockets. */
   added(bytes: number, readers: number): void {
     this.unseen += bytes * readers;
     if (this.isDue || this.unseen * UNSEEN_SHARE < this.bytesMax) return;
     this.isDue = true;
-    // Not now: who sends is in the middle of something that the end of a connection would change.
+    // Deferred: the sender is in the middle of work that the end of a connection would change.
     queueMicrotask(() => this.look());
   }
 

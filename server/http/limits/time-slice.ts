@@ -1,97 +1,101 @@
 /**
- * What one caller may have served between two turns of the event loop; the rest waits for the next one.
+ * Bound of the requests that one caller is served within an event-loop iteration; the rest waits for the next
+ * one.
  *
- * The HTTP library answers all requests that it finds in a connection within one callback, and reads
- * on while they keep coming: without a bound one connection that pipelines holds up everybody else. A
- * request beyond the bound is answered in a later turn. The library ends a connection on which another
- * request is pipelined behind one that waits: so a caller with many connections that each ask one thing at
- * a time loses nothing but a turn, and a flood on one connection ends.
+ * The HTTP library answers all requests found in a connection within one callback, and reads on while more
+ * arrive: without a bound one pipelining connection would block all others. A request beyond the bound is
+ * answered in a later iteration. The library ends a connection on which another request is pipelined behind a
+ * waiting one. So a caller with many connections and one request on each loses only an iteration, and a flood
+ * on one connection ends.
  *
- * The library tells nothing by which two requests of one connection could be known as such, so what is
- * bounded is the caller, all its connections together. Thread: I/O.
+ * The library does not identify the connection of a request, so the bound covers all connections of a caller
+ * together. Thread: I/O.
  */
 import { performance } from 'node:perf_hooks';
 import type { Caller } from './callers.ts';
 
-/** A request, before anything was done for it. */
-export interface Requester {
-  /** Whom it counts against; looked up on demand, as that costs. */
+/** A request before any work on it. */
+interface Requester {
+  /** Caller that the request counts against; looked up on demand because of its cost. */
   counted(): Caller;
 }
 
 /**
- * 2 ms of the smallest answers: what everybody else waits at most for one caller in a turn. Eight
- * connections that pipeline 32 deep fit, and a caller may have five a turn under the published limits.
+ * 2 ms of the smallest answers: the longest wait of others for one caller in an iteration. Eight connections
+ * that pipeline 32 deep fit. Published limits allow a caller five an iteration.
  */
 const REQUESTS_MAX = 256;
 
-/** Of all together where no caller is limited: load is tested with many connections that all pipeline. */
+/** Bound of all callers together where none is limited: load tests pipeline on many connections. */
 const REQUESTS_MAX_UNLIMITED = 4096;
-/** Where nobody asks who a caller is: to look that up costs a third of a small answer. */
+/** Common caller where callers are not distinguished: looking one up costs a third of a small answer. */
 const EVERYBODY: Caller = { high: 0, low: 0 };
 
 /**
- * Requests that take long are bounded by their time: each may take a quarter of a millisecond, and all of
- * them so much more, which is above what a collection of garbage adds to short ones. Beyond that the time
- * counts that this process had a processor: a busy machine takes it away for longer.
+ * Time bound of slow requests: a quarter of a millisecond for each, and EXTRA_MS_MAX for all together, above
+ * what garbage collection adds to short ones. Beyond it processor time decides: a busy machine suspends this
+ * thread.
  */
 const REQUEST_MS = 0.25;
 const EXTRA_MS_MAX = 20;
-/** The clock is read when the caller changes, and after so many requests of the same one. */
+/** The clock is read when the caller changes, and after this many requests of the same one. */
 const REQUESTS_PER_LOOK = 2;
-/** Between two looks no more counts: on a busy machine this thread may have had to stop meanwhile. */
+/** Cap on the time counted between two readings: a busy machine may have suspended this thread meanwhile. */
 const LOOK_MS_MAX = 8;
 
-/** So many requests of a turn are never looked at: a turn of an ordinary load costs nothing. */
+/** First requests of an iteration that are not checked: an iteration of ordinary load costs nothing. */
 const UNWATCHED = 8;
 
-/** Of those that wait, as many are answered in each turn. */
+/** Waiting requests that are answered in each iteration. */
 const RESUMED_PER_TURN = 128;
 
-/** What a caller had in this turn. */
+/** Use of one caller in the current iteration. */
 interface Share {
   requests: number;
   ms: number;
-  /** Processor time of this process when the requests first seemed to take long. */
+  /** Processor time of this process when the requests first seemed slow. */
   cpuMs: number | undefined;
 }
 
 export class TimeSlice {
-  /** Requests that had to wait, since the start. */
+  /** Deferred requests since the start. */
   putOff = 0;
   private readonly isLimited: boolean;
   private readonly requestsMax: number;
-  /** Requests since the last turn that was looked at. */
+  /** Requests in the current iteration. */
   private seen = 0;
   private readonly shares = new Map<string, Share>();
-  /** Requests of a connection come one after the other, so most of them are the last one's. */
+  /** Cache: consecutive requests mostly have the same caller. */
   private lastCaller: Caller | undefined = undefined;
   private last: Share | undefined = undefined;
   private lastAt = 0;
   private waiting: (() => void)[] = [];
 
-  /** @param isLimited whether the rates of callers are limited at all */
-  constructor(isLimited: boolean) {
+  /** @param isLimited false where no caller is limited */
+  constructor(isLimited: boolean, requestsMax = isLimited ? REQUESTS_MAX : REQUESTS_MAX_UNLIMITED) {
     this.isLimited = isLimited;
-    this.requestsMax = isLimited ? REQUESTS_MAX : REQUESTS_MAX_UNLIMITED;
+    this.requestsMax = requestsMax;
   }
 
-  /** Whether a request that has just arrived may be answered in this turn. */
+  /** Returns true when a request that has just arrived may be answered in this iteration. */
   takes(requester: Requester): boolean {
     this.seen += 1;
     if (this.seen < UNWATCHED) return true;
-    // Some of those before may be of earlier turns; all that come now are of this one.
+    // Some of the first ones may belong to earlier iterations; all that follow belong to this one.
     if (this.seen === UNWATCHED) setImmediate(() => this.turn());
     return this.isWithinShare(this.isLimited ? requester.counted() : EVERYBODY);
   }
 
-  /** A caller has no more of this turn: others come first, and a connection that pipelines on ends. */
+  /**
+   * Uses up the time slice of a caller in this iteration: others come first, and a pipelining connection
+   * ends.
+   */
   spend(caller: Caller): void {
-    // Nobody looks at the shares of a turn of few requests, and nothing empties them.
+    // Below UNWATCHED shares are neither read nor cleared.
     if (this.seen >= UNWATCHED) this.shareOf(caller).requests = this.requestsMax;
   }
 
-  /** Calls back in a later turn. */
+  /** Calls back in a later iteration. */
   later(resume: () => void): void {
     this.putOff += 1;
     this.waiting.push(resume);
@@ -111,7 +115,7 @@ export class TimeSlice {
     return share.ms <= EXTRA_MS_MAX + share.requests * REQUEST_MS || this.hasWaited(share);
   }
 
-  /** Whether the requests waited for a processor rather than used one; then their time is counted anew. */
+  /** Returns true when the requests waited for a processor rather than used one; restarts their time. */
   private hasWaited(share: Share): boolean {
     const { user, system } = process.cpuUsage();
     const cpuMs = (user + system) / 1_000;
@@ -135,7 +139,7 @@ export class TimeSlice {
     return share;
   }
 
-  /** Runs when all that arrived in a turn has been looked at. */
+  /** Runs when all requests that arrived in an iteration were checked. */
   private turn(): void {
     this.seen = 0;
     this.shares.clear();

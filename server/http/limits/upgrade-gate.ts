@@ -1,6 +1,6 @@
 /**
- * Which upgrades to WebSockets are refused for their caller: those beyond its rate, and those beyond the
- * connections that it may have. What a route itself refuses is in sockets.ts.
+ * Refusals of WebSocket upgrades by caller: beyond its rate, or beyond its bound of connections. Refusals by
+ * a route are in sockets.ts.
  *
  * Thread: I/O.
  */
@@ -14,8 +14,8 @@ import type { Caller } from './callers.ts';
 import { callerKey } from './callers.ts';
 import type { RatePlan } from './rate-limiter.ts';
 
-/** An answer in place of an upgrade. */
-export interface UpgradeRefusal {
+/** Answer in place of an upgrade. */
+interface UpgradeRefusal {
   readonly status: string;
   readonly body: string;
   readonly retryAfter: string | undefined;
@@ -27,7 +27,7 @@ export class UpgradeGate {
   private readonly server: ServerState;
   private readonly plan: RatePlan | undefined;
   private readonly perAddressMax: number;
-  /** Connections by caller. */
+  /** Open connections by caller. */
   private readonly open = new Map<string, number>();
 
   /** @param perAddressMax connections that one caller may have */
@@ -37,7 +37,7 @@ export class UpgradeGate {
     this.perAddressMax = perAddressMax;
   }
 
-  /** Who asks; undefined = more than it may have of one turn: the connection is to be closed. */
+  /** Returns the caller, or undefined when its time slice is used up: the connection is to be closed. */
   callerOf(response: HttpResponse, request: HttpRequest): Caller | undefined {
     const { server } = this;
     const forwardedFor = server.trustProxy > 0 ? readLines(request, []).forwardedFor : '';

@@ -57,7 +57,7 @@ export async function applyCommands(sequencer: Sequencer, words: Int32Array): Pr
     if (typeof outcome !== 'string') return outcome;
     if (outcome === 'undone') tries += 1;
     if (outcome === 'unavailable' || outcome === 'unknown' || tries > TRIES_MAX) {
-      throw new Error(`the node's own commands were refused: ${outcome}`);
+      throw new Error(`internal commands were refused: ${outcome}`);
     }
     await sleep(BUSY_MS);
   }

@@ -33,7 +33,7 @@ export const PAUSES = {
     stopsOrders: true,
     means: 'the node was started on a DATA_DIR that cannot be written, and tries again',
     begins: 'reads only, trying again',
-    ends: 'DATA_DIR can be written again: starting over',
+    ends: 'DATA_DIR can be written again: resync',
   },
   log: {
     takesCancels: false,

@@ -1,13 +1,13 @@
 /**
- * Requests to whichever node of a cluster takes them, as a load balancer sends them. Where nodes do not take orders
- * for the one that leads, the one whose address they answer with gets them.
+ * Requests to any node of a cluster, as a load balancer sends them. Where nodes do not accept
+ * orders for the leader, requests go to the leader that they name.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Method, type Reply } from '../../../client/http.ts';
 import type { Random } from '../../common/random.ts';
 import type { Address } from './stage.ts';
 
-/** Longer than most faults: whoever is waited for may answer late. */
+/** Longer than most faults: the leader may answer late. */
 const TIMEOUT_MS = 3_000;
 const REST_MS = 40;
 
@@ -17,18 +17,16 @@ interface Acknowledged {
 }
 
 export class AnyNode extends HttpClient {
-  /** Orders that were answered with 200, the newest ones. */
+  /** Newest orders that were answered with 200. */
   acknowledged: Acknowledged[] = [];
-  /** What was answered with an error, or not at all; 401 is what a revoked key gets. */
+  /** Requests with an error or without an answer; 401 is the answer to a revoked key. */
   readonly failed: string[] = [];
-  /** Answered requests, by the place of the node. */
   readonly answered: number[] = [];
   private readonly nodes: readonly HttpClient[];
   private readonly origins: readonly string[];
   private readonly random: Random;
-  /** Whether a node has refused what only the one that leads takes. */
+  /** True once a node has refused requests that only the leader accepts. */
   private areRefused = false;
-  /** The node that leads, where the others refuse. */
   private leader: number | undefined;
 
   constructor(addresses: readonly Address[], random: Random) {
@@ -74,13 +72,16 @@ export class AnyNode extends HttpClient {
     for (const node of this.nodes) node.close();
   }
 
-  /** Milliseconds from then to the first acknowledged order that was sent after it; undefined = none yet. */
+  /**
+   * Milliseconds from `then` to the first acknowledged order that was sent after it; `undefined`
+   * while there is none.
+   */
   firstAfter(then: number): number | undefined {
     const after = this.acknowledged.filter(({ sentAt }) => sentAt >= then).map(({ at }) => at);
     return after.length === 0 ? undefined : Math.min(...after) - then;
   }
 
-  /** Milliseconds that the slowest of these orders took. */
+  /** Milliseconds of the slowest of these orders. */
   get slowest(): number {
     return Math.max(0, ...this.acknowledged.map(({ at, sentAt }) => at - sentAt));
   }

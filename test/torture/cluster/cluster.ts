@@ -1,7 +1,7 @@
 /**
- * A cluster on a real etcd under load, and faults one after the other (faults.ts). After each: no acknowledged
- * order, cancel or key is lost, none was applied twice, all nodes have the same books, which are those of the
- * load's own, and one order of events explains what was read meanwhile (history.ts).
+ * A cluster on a real etcd under load, and faults one after the other (faults.ts). After each, no
+ * acknowledged order, cancel or key is lost, and none was applied twice. All nodes have equal
+ * books, those of the load, and one order of events explains all reads (history.ts).
  */
 import assert from 'node:assert/strict';
 import { NO_ETCD } from '../../../bench/common/etcd.ts';
@@ -18,7 +18,7 @@ export const ALL_CLUSTER_FAULTS = FAULTS.reduce((sum, { times }) => sum + times,
 /** Faults of one cluster, before another one is made. */
 const ROUND_FAULTS = 12;
 const WARM_ORDERS = 30;
-/** The first is for the cancels. */
+/** Markets, the first for the cancels. */
 const MARKETS: readonly MarketTerms[] = [
   { id: 1 },
   { id: 2, tick: 0.001 },
@@ -69,8 +69,8 @@ export async function cluster(options: PartOptions): Promise<Done> {
 }
 
 /**
- * The faults that are possible, each as often as its table says, mixed, and always in the same order: a round has those
- * that follow on the round before, whose seed is one less.
+ * Possible faults, each as often as its table says, shuffled by a fixed seed: a round has those
+ * after the ones of the round before, whose seed is one less.
  */
 function deckOf(only: readonly string[] | undefined, hasNetwork: boolean): readonly Fault[] {
   const possible = FAULTS.filter(
@@ -103,7 +103,6 @@ class ClusterRun {
     this.tookMs = tookMs;
   }
 
-  /** Faults on one cluster, until there were enough of them or `goesOn` says no. */
   async all(goesOn: (done: number) => boolean): Promise<void> {
     const { say } = this.o;
     const random = new Random(this.seed);

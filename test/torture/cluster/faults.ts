@@ -1,4 +1,4 @@
-/** What goes wrong in a cluster: the table that `npm run test:cluster` draws from. */
+/** Faults of a cluster: the table that `npm run test:cluster` draws from. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../common/node-harness.ts';
@@ -15,10 +15,10 @@ export interface FaultPlace {
 
 export interface Fault {
   readonly name: string;
-  /** In the long form. */
+  /** Number of runs in the long form. */
   readonly times: number;
   readonly needsNetwork?: boolean;
-  /** While the load goes on; resolves with a word. What it leaves broken is repaired after it. */
+  /** Runs the fault under load; resolves with a word. Remaining damage is repaired after it. */
   readonly run: (place: FaultPlace) => Promise<string>;
 }
 
@@ -30,7 +30,6 @@ const SLOW_MS = 5_000;
 const CLOCK_MS = 600_000;
 const JUNK_BYTES = 1_000_000;
 
-/** Milliseconds until an order is acknowledged that was sent after now. */
 async function untilTaken({ load }: FaultPlace): Promise<number> {
   const then = performance.now();
   load.client.acknowledged = [];
@@ -57,7 +56,7 @@ async function killEtcdLeader(place: FaultPlace): Promise<string> {
 
 const ETCD = [NODES, NODES + 1, NODES + 2];
 
-/** Which ways are cut, of a leader and of the other nodes. */
+/** Ways that are cut, of a leader and of the other nodes. */
 const PARTITIONS: Readonly<
   Record<string, (stage: ClusterStage, leader: number, others: readonly number[]) => void>
 > = {
@@ -93,7 +92,7 @@ async function partition(place: FaultPlace, name: string): Promise<string> {
   return `${name}: ${text}`;
 }
 
-/** A member of etcd that leads, and that cannot reach the others or is not reached by them. */
+/** Cuts an etcd leader off from the others, or the others off from it. */
 async function partitionEtcd(place: FaultPlace): Promise<string> {
   const { random, stage } = place;
   const { etcd, network } = stage;
@@ -172,7 +171,7 @@ async function slowDisk(place: FaultPlace): Promise<string> {
   return `each write of its log took ${SLOW_WRITE_MS} ms: ${text}`;
 }
 
-/** A member of etcd that stands still for most of the time, as its disk would make it. */
+/** Stops an etcd member for most of the time, like a slow disk. */
 async function slowEtcd(place: FaultPlace): Promise<string> {
   const { random, stage } = place;
   const member = random.chance(50) ? await stage.etcd.leader() : random.pick(stage.etcd.members);
@@ -227,7 +226,7 @@ async function everything(place: FaultPlace): Promise<string> {
   return taking;
 }
 
-/** Is none: no client may notice more than that an order takes longer. */
+/** Hands over the lead, which is no fault: clients may only see slower orders. */
 async function handOver(place: FaultPlace): Promise<string> {
   const { load, stage } = place;
   const { client } = load;
@@ -246,7 +245,9 @@ export const FAULTS: readonly Fault[] = [
   { name: 'hand-over', times: 10, run: handOver },
   { name: 'kill-etcd-leader', times: 20, run: killEtcdLeader },
   ...Object.keys(PARTITIONS).map((ways, i) => ({
-    ...{ name: 'partition', times: i < 2 ? 4 : 3, needsNetwork: true },
+    name: 'partition',
+    times: i < 2 ? 4 : 3,
+    needsNetwork: true,
     run: (place: FaultPlace) => partition(place, ways),
   })),
   { name: 'partition-etcd', times: 10, needsNetwork: true, run: partitionEtcd },

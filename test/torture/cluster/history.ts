@@ -1,17 +1,18 @@
 /**
- * What clients have seen of several nodes, and whether one order of events explains it: every book that was read is
- * one that the orders made, none was read before its order was sent, reads of a node never go back, and a read
- * of the leader shows all that was acknowledged before it. Records have one digest on all nodes, and nobody says
- * that it leads after another one has said so of a later epoch.
+ * Observations of clients at several nodes, and a check that one order of events explains them.
+ * Every read book is one that the orders made, and none was read before its order was sent. Reads
+ * of a node never go back, and a read of the leader shows all earlier acknowledgements. Records
+ * have one digest on all nodes, and no node claims to lead after another one has claimed a later
+ * epoch.
  *
- * Non-goals: reading (observer.ts), and what the books have to be (the load tool's own).
+ * Non-goals: reading (observer.ts), and the expected books (the load tool's own).
  */
 
-/** A book as the orders make it: the states of one lie in the order in which its orders were executed. */
+/** A book by its states, in the order in which its orders were executed. */
 interface Book {
-  /** Where in the order each state occurs; one may occur again. */
+  /** Indexes at which each state occurs; one may occur again. */
   readonly places: Map<string, number[]>;
-  /** Orders whose sending has begun, and those that were acknowledged. */
+  /** Numbers of orders whose sending has begun, and of acknowledged ones. */
   sent: number;
   acknowledged: number;
 }
@@ -20,9 +21,9 @@ export interface BookRead {
   readonly node: string;
   readonly book: string;
   readonly state: string;
-  /** Of its orders, when the answer came. */
+  /** Orders of the book that were sent when the answer came. */
   readonly sent: number;
-  /** What it has to show at least: 0, or what was acknowledged when the leader was asked. */
+  /** Index that it has to show at least: 0, or the acknowledged one when the leader was asked. */
   readonly atLeast: number;
 }
 
@@ -33,7 +34,7 @@ export interface StatusRead {
   readonly sequence: number;
   readonly digest: number;
   readonly epoch: number;
-  /** Says that it leads, and that what it shows is current. */
+  /** True when the node says that it leads, and that its state is current. */
   readonly leads: boolean;
 }
 
@@ -42,13 +43,12 @@ export class History {
   reads = 0;
   private readonly books = new Map<string, Book>();
   private readonly pending: BookRead[] = [];
-  /** By node and book: what the newest read has shown. */
+  /** Newest state that a read has shown, by node and book. */
   private readonly shown = new Map<string, number>();
   private readonly digests = new Map<number, number>();
   private readonly sequences = new Map<string, { sequence: number; answeredAt: number }>();
   private readonly leading = new Map<number, { node: string; answeredAt: number }>();
 
-  /** A book that is empty, or that had this state when it was first seen. */
   open(book: string, state: string): void {
     this.books.set(book, { places: new Map([[state, [0]]]), sent: 0, acknowledged: 0 });
   }
@@ -57,7 +57,7 @@ export class History {
     this.books.get(book)!.sent += 1;
   }
 
-  /** The next order of a book has been acknowledged, and has left it so. */
+  /** Adds the state of a book after its next acknowledged order. */
   acknowledges(book: string, state: string): void {
     const it = this.books.get(book)!;
     it.acknowledged += 1;
@@ -70,7 +70,6 @@ export class History {
     return this.books.get(book)!;
   }
 
-  /** Is judged once all orders that were sent are acknowledged. */
   read(read: BookRead): void {
     this.pending.push(read);
   }
@@ -105,7 +104,7 @@ export class History {
     }
   }
 
-  /** Judges the reads so far; nothing is under way. */
+  /** Judges the reads so far; no request is in flight. */
   check(): void {
     for (const read of this.pending.splice(0)) this.judge(read);
   }

@@ -1,6 +1,7 @@
 /**
- * Books of API keys: keys that are issued, used and revoked, each request at any node of a cluster. What has no answer
- * is sent again. A key that was issued works from then on, a revoked one never again.
+ * Books of API keys: keys that are issued, used and revoked, each request at any node of a cluster.
+ * Requests without an answer are sent again. An issued key works from then on, a revoked one never
+ * again.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,18 +15,17 @@ import type { Random } from '../../common/random.ts';
 
 export const LEVEL1 = { prefix: 'SERVICE', chainId: 137 };
 const { chainId, prefix } = LEVEL1;
-/** Faults last longer than one request is tried. */
+/** Bound of tries: faults last longer than one request is tried. */
 const TRIES_MAX = 500;
 const RETRY_MS = 20;
 const REVOKED_PERCENT = 50;
 
 export class KeyBooks {
-  /** Keys that work. */
   readonly live: Trader[] = [];
   readonly revoked: Trader[] = [];
   private readonly client: HttpClient;
   private readonly random: Random;
-  /** Of keys that may be revoked: a request that issues them and was lost would make them active again. */
+  /** Keys that may be revoked, as no lost request can make them active again. */
   private readonly doomed: Trader[] = [];
 
   constructor(client: HttpClient, random: Random) {
@@ -42,7 +42,7 @@ export class KeyBooks {
     await this.revoke(trader);
   }
 
-  /** What a node does with every key, which has applied all of it. */
+  /** Compares the answers of an up-to-date node to every key. */
   async compare(client: HttpClient): Promise<string[]> {
     const keys = keysOf(client, LEVEL1);
     const differences = await compareKeys(keys, this.live);
@@ -107,7 +107,7 @@ function send(
   return client.send(method, path, level2(prefix, wallet.address, key, method, path, '', now));
 }
 
-/** Sends the same again until the answer is none of a node that cannot say; how often that was. */
+/** Repeats a request until its answer is certain; returns the number of repeats. */
 async function untilAnswered(
   send: () => Promise<Reply>,
 ): Promise<{ readonly reply: Reply; readonly lost: number }> {

@@ -1,7 +1,7 @@
 /**
- * A load that keeps its own books, over all nodes at once: orders in markets that each belong to one sender, so that
- * their order is known (bench/load); orders that are cancelled (cancel-books.ts); API keys (key-books.ts). What has no
- * answer is sent again, to any node.
+ * A load with books of its own, over all nodes at once: orders in markets of one sender each, whose
+ * order is therefore known (bench/load); orders that are cancelled (cancel-books.ts); API keys
+ * (key-books.ts). Requests without an answer are sent again, to any node.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -45,13 +45,12 @@ export interface Place {
   readonly asks: readonly { readonly price: string; readonly size: string }[];
 }
 
-/** A book as a text that is the same for the same levels. */
+/** Text of a book, equal for equal levels. */
 export function stateOf({ asks, bids }: Place): string {
   const text = [bids, asks].map((side) => side.map(({ price, size }) => `${size}@${price}`));
   return createHash('sha1').update(JSON.stringify(text)).digest('base64');
 }
 
-/** The book of a token, as the tool has it. */
 function ownState({ book, market, slot }: LoadToken): string {
   const side = (which: typeof BUY | typeof SELL) =>
     book.levels(slot, which).map(({ micro, ticks }) => {
@@ -75,7 +74,7 @@ export class ClusterLoad {
   private traders: readonly Trader[] = [];
   private money!: LoadMoney;
   private cancels!: CancelBooks;
-  /** Where the books of cancels send to: a node, or whichever is next. */
+  /** Target of cancels: one node, or any. */
   private readonly target: { host: string; port: number; ready(): Promise<void> };
   private running: Promise<unknown> | undefined;
   private goesOn = false;
@@ -142,18 +141,17 @@ export class ClusterLoad {
     this.running.catch(() => undefined);
   }
 
-  /** Waits a moment; rejects where the load has failed. */
   async goOn(): Promise<void> {
     await Promise.race([this.running, sleep(REST_MS)]);
   }
 
-  /** Resolves once everything that was sent is answered. */
+  /** Resolves once every sent request is answered. */
   async stop(): Promise<void> {
     this.goesOn = false;
     await this.running;
   }
 
-  /** What one node shows against the tool's own books; nothing is under way. */
+  /** Differences between one node and the tool's own books, without requests in flight. */
   async compare(address: Address): Promise<string[]> {
     const { ledger, markets, money, traders } = this;
     const client = openClient(new URL(`http://${address.host}:${address.port}`));
@@ -200,7 +198,6 @@ export class ClusterLoad {
     return Wallet.fromSeed(`cluster/${this.seed}/${this.wallets}`);
   }
 
-  /** One request of one wallet. */
   private async orders(source: OrderSource): Promise<void> {
     const { client, exchange, history, ledger, random } = this;
     const account = random.below(this.traders.length);
@@ -223,15 +220,15 @@ export class ClusterLoad {
     }
   }
 
-  /** The token by which the book of another one is read. */
+  /** Token whose book contains that of another one. */
   private bookOf({ book }: LoadToken): LoadToken {
     return this.tokens.find((token) => token.book === book)!;
   }
 }
 
 /**
- * An order that rests or trades whenever it arrives: one that is sent again after a lost answer does the same at
- * any time.
+ * An order that rests or trades at any time of its arrival, so that repeats after a lost answer
+ * have the same effect.
  */
 function drawGtc(source: OrderSource, account: number): LoadOrder {
   for (;;) {

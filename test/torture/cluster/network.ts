@@ -1,6 +1,7 @@
 /**
- * A network of this machine's own for some processes: each in a namespace with an address, all on one bridge. The
- * way from one to another can be cut in one direction: what is sent there is lost, and nobody is told.
+ * A network on this machine for some processes: each in a namespace with an address, all on one
+ * bridge. The way from one to another can be cut in one direction: packets are lost without an
+ * error.
  *
  * Where namespaces cannot be made, the processes run on loopback, and nothing can be cut.
  */
@@ -9,7 +10,7 @@ import { spawnSync } from 'node:child_process';
 import type { Place } from '../../../bench/common/etcd.ts';
 import { freePort } from '../../../bench/common/free-port.ts';
 
-/** Nobody has this address. */
+/** An address that no process has. */
 const NOWHERE = '02:00:00:00:00:01';
 const OWN_HOST = 254;
 const FIXED_PORT = 3_000;
@@ -21,7 +22,6 @@ interface Cut {
 
 export class Network {
   readonly places: readonly Place[];
-  /** Whether ways can be cut. */
   readonly isOwn: boolean;
   private readonly name: string;
   private readonly cuts: Cut[] = [];
@@ -55,7 +55,6 @@ export class Network {
     return network;
   }
 
-  /** A port that is free at a place. */
   port(): number | Promise<number> {
     return this.isOwn ? FIXED_PORT : freePort();
   }
@@ -64,7 +63,6 @@ export class Network {
     return this.isOwn ? FIXED_PORT + 1 : freePort();
   }
 
-  /** What one sends to the other does not arrive. */
   cut(from: number, to: number): void {
     const { host } = this.places[to]!;
     const way = ['neigh', 'replace', host, 'lladdr', NOWHERE, 'dev', 'eth0', 'nud', 'permanent'];

@@ -1,4 +1,4 @@
-/** Reads one node again and again: what it says of itself, and the books of the load; into the history. */
+/** Reads one node repeatedly: its status and the books of the load, for the history. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { books, send } from '../../common/node-harness.ts';
 import type { History } from './history.ts';
@@ -10,7 +10,6 @@ const REST_MS = 100;
 const TIMEOUT_MS = 3_000;
 
 export class Observer {
-  /** Reads that said that they may be old. */
   stale = 0;
   private readonly node: number;
   private readonly stage: ClusterStage;
@@ -67,7 +66,7 @@ export class Observer {
     }
   }
 
-  /** Undefined: what it shows may be old, or it has no log yet. */
+  /** `undefined` when its state may be stale, or it has no log yet. */
   private async status(signal: AbortSignal): Promise<NonNullable<Status['cluster']> | undefined> {
     const { history, node, stage } = this;
     const askedAt = performance.now();
@@ -80,7 +79,11 @@ export class Observer {
       return undefined;
     }
     history.status({
-      ...{ node: `n${node}`, askedAt, answeredAt, ...log, epoch: cluster.epoch },
+      node: `n${node}`,
+      askedAt,
+      answeredAt,
+      ...log,
+      epoch: cluster.epoch,
       leads: cluster.role === 'leader',
     });
     return cluster;

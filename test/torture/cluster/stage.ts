@@ -1,6 +1,6 @@
 /**
- * Three members of etcd and three nodes, each a process with an address of its own (network.ts), and what faults do
- * to them. Places 0 to 2 are those of the nodes, 3 to 5 those of etcd.
+ * Three members of etcd and three nodes, each a process with an address of its own (network.ts),
+ * and the faults on them. Places 0 to 2 are the nodes, 3 to 5 etcd.
  */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -28,10 +28,10 @@ export const NODES = 3;
 const WAIT_MS = 120_000;
 const STATUS_MS = 1_000;
 const MIB = 2 ** 20;
-/** Small enough to be filled, and far above what a run writes. */
+/** Small enough to be filled, and far above the writes of a run. */
 export const QUOTA_BYTES = 64 * MIB;
 const ADMIN_TOKEN = 'a'.repeat(32);
-/** As much as the tool's books may grow to in a run. */
+/** Table sizes for the tool's books of a run. */
 export const ROOM: Settings = {
   ORDERS_MAX: '65536',
   ORDER_HISTORY: '65536',
@@ -43,7 +43,7 @@ export const ROOM: Settings = {
 export interface Status {
   readonly status: string;
   readonly log: { readonly sequence: number; readonly digest: number };
-  /** Null: it is starting. */
+  /** Null while it is starting. */
   readonly cluster: {
     readonly node: string;
     readonly role: 'leader' | 'follower';
@@ -64,10 +64,9 @@ export class ClusterStage {
   readonly nodes: TestNode[] = [];
   readonly addresses: Address[] = [];
   readonly directories: string[] = [];
-  /** Of the admin listeners. */
+  /** Addresses of the admin listeners. */
   readonly admins: Address[] = [];
   markets: readonly CatalogMarket[] = [];
-  /** What processes that have ended wrote, by node. */
   private readonly ended: string[] = [];
   private readonly settings: Settings[] = [];
 
@@ -86,7 +85,6 @@ export class ClusterStage {
     return stage;
   }
 
-  /** Starts a node that does not run. */
   async run(i: number, further: Settings = {}): Promise<void> {
     this.ended[i] = (this.ended[i] ?? '') + (this.nodes[i]?.log ?? '');
     const settings = { ...this.settings[i], ...further };
@@ -103,7 +101,6 @@ export class ClusterStage {
     return { status: json as Status, isStale: headers['x-stale'] !== undefined };
   }
 
-  /** The node that leads, once one does. */
   async leader(): Promise<number> {
     let leader = -1;
     await until(async () => {
@@ -116,7 +113,7 @@ export class ClusterStage {
     return leader;
   }
 
-  /** The leader hands the lead to whichever node is the least behind. */
+  /** Hands the lead over to the node that is the least behind. */
   async handOver(leader: number): Promise<void> {
     const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' };
     const path = '/admin/cluster/handover';
@@ -124,7 +121,7 @@ export class ClusterStage {
     assert.equal(status, 200, text);
   }
 
-  /** Whatever does not run is started, and whatever is cut is joined again. */
+  /** Starts every stopped process, and joins every cut way. */
   async repair(): Promise<void> {
     this.network.heal();
     for (const member of this.etcd.members) {
@@ -135,7 +132,7 @@ export class ClusterStage {
     await Promise.all([...this.nodes.keys()].map((i) => this.nodes[i]!.hasEnded && this.run(i)));
   }
 
-  /** Resolves once all nodes have applied the same record, with the same digest, and take part. */
+  /** Resolves once all nodes take part and have applied the same record, with the same digest. */
   async level(): Promise<number> {
     let sequence = 0;
     await until(async () => {
@@ -161,7 +158,7 @@ export class ClusterStage {
     return sequence;
   }
 
-  /** Writes what all processes have written into files; returns the directory, which stays. */
+  /** Writes the output of all processes into files; returns their directory, which stays. */
   keepLogs(): string {
     const directory = mkdtempSync(join(tmpdir(), 'cluster-logs-'));
     for (const [i, { log }] of this.nodes.entries()) {
@@ -173,7 +170,7 @@ export class ClusterStage {
     return directory;
   }
 
-  /** The nodes end well, and their directories are whole. */
+  /** Stops the nodes, and checks their directories. */
   async end(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.stop()));
     for (const directory of this.directories) await verified(directory, ROOM);

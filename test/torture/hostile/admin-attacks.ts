@@ -1,4 +1,4 @@
-/** Attacks on the admin listener, by who is on the same machine or is a page in a browser there. */
+/** Attacks on the admin listener by users of the same machine, and by pages in a browser there. */
 import type { Attack, Target } from './attack.ts';
 import { askOn, flood, plain, repeated } from './raw.ts';
 

@@ -1,4 +1,3 @@
-/** What an attack is: a row of the table of attacks.ts, and what it is given to work with. */
 import type { CatalogMarket } from '../../../storage/catalog/catalog-file.ts';
 
 /** Runs in the process of the attacker, until its time is up. */
@@ -6,43 +5,41 @@ type Attacking = (target: Target) => Promise<void>;
 
 export interface Attack {
   readonly does: string;
-  /** The row of the table of SECURITY.md that has to hold against it. */
+  /** Row of the table of SECURITY.md that has to hold against it. */
   readonly bound: string;
-  /** Whether the short form runs it, too: one attack for each mechanism. */
+  /** True in the short form, too: one attack for each mechanism. */
   readonly isShort?: true;
-  /** Accounts that it may add to the tables, where that is what it is after. */
+  /** Accounts that it may add to the tables, for attacks on accounts. */
   readonly accountsMax?: number;
-  /** Requests that may be answered 200, likewise. */
+  /** Requests that may be answered 200, for attacks that aim at them. */
   readonly servedMax?: number;
   /** Signers that the node may recover in a second to explain wrong signatures. */
   readonly recoveriesPerSecond?: number;
   readonly run: Attacking;
 }
 
-/** What the parent tells of the node, and for how long to attack it. */
+/** Input from the parent: the node, and the time of the attack. */
 export interface Assignment {
   readonly attack: string;
   readonly port: number;
   readonly adminPort: number;
-  /** The attacker's own, by which the node counts what it does. */
   readonly address: string;
   readonly seconds: number;
   readonly seed: number;
-  /** Those that the well-behaved client leaves alone. */
+  /** Markets that the well-behaved client does not use. */
   readonly markets: readonly CatalogMarket[];
 }
 
-/** What the attacker reports at its end. */
 export interface Attacked {
-  /** Requests, messages or connections, whatever the attack is made of. */
+  /** Number of requests, messages or connections of the attack. */
   readonly did: number;
-  /** Status codes and close codes that it was answered, and how often. */
+  /** Status codes and close codes of the answers, with their counts. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
 const START_MS_MAX = 20_000;
 
-/** The node as an attack sees it, and the account of what was done to it. */
+/** The node from an attacker's view, and counts of the attack. */
 export class Target {
   readonly port: number;
   readonly address: string;
@@ -62,7 +59,7 @@ export class Target {
     this.endsAt = performance.now() + 1_000 * seconds;
   }
 
-  /** Whose turn on a busy machine has not come in its time gets some more. */
+  /** True while there is time; an attack that a busy machine has not served gets some more. */
   get goesOn(): boolean {
     const late = this.did === 0 ? START_MS_MAX : 0;
     return performance.now() < this.endsAt + late;

@@ -1,6 +1,6 @@
 /**
- * A process that attacks a node. What it is told by its parent (Assignment), it does until its time is up; then
- * it says what it did and ends.
+ * A process that attacks a node by an Assignment of its parent until its time is up, then reports
+ * and ends.
  */
 import { type Assignment, type Attacked, Target } from './attack.ts';
 import { ATTACKS } from './attacks.ts';

@@ -1,4 +1,4 @@
-/** The attacks, in the order in which they run: a table that SECURITY.md is held to. */
+/** The attacks, in the order in which they run: a table against which SECURITY.md is checked. */
 import { ADMIN_ATTACKS } from './admin-attacks.ts';
 import type { Attack } from './attack.ts';
 import { CONNECTION_ATTACKS } from './connection-attacks.ts';

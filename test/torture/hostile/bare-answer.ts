@@ -1,9 +1,9 @@
 /**
- * What an order cannot be quicker than on this machine at this time: a process that answers each byte of a
- * connection once it has overwritten a page of a file, durably. The answers of a node are held against it,
- * because disks and processors are shared.
+ * Lower bound of an order's time on this machine at this time: a process that answers each byte of
+ * a connection once it has overwritten a page of a file, durably. The answers of a node are
+ * compared with it, because disks and processors are shared.
  *
- *   node bare-answer.js FILE        tells its port to its parent
+ *   node bare-answer.js FILE        sends its port to its parent
  *
  * Thread: its only one.
  */

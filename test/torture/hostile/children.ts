@@ -1,4 +1,4 @@
-/** The processes around the node that is attacked: started here, spoken to by messages, ended with this one. */
+/** Processes around the attacked node: started here, addressed by messages, ended with this one. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
@@ -17,7 +17,8 @@ export class Child {
 
   /**
    * @param file in this folder, without its extension
-   * @param priority what the system is told of it, 19 = after all others; as this process by default
+   * @param priority of the system's scheduler, 19 = after all others; that of this process by
+   * default
    */
   constructor(file: string, args: readonly string[], priority?: number) {
     this.name = file;
@@ -38,7 +39,7 @@ export class Child {
     this.process.send(message);
   }
 
-  /** Its next message; rejects when it ends before, or says nothing for so long. */
+  /** Its next message; rejects when it ends first, or sends nothing for this time. */
   async next<T>(milliseconds: number): Promise<T> {
     const over = new AbortController();
     const { signal } = over;

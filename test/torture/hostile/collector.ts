@@ -1,16 +1,16 @@
 /**
- * Has all threads of a node collect their garbage, so that the memory that it takes afterwards is memory that
- * it holds: V8 by itself may wait for minutes. By the inspector protocol, which Node opens at SIGUSR1;
- * nothing in the product takes part.
+ * Makes all threads of a node collect their garbage, so that its remaining memory is in use: V8 by
+ * itself may wait for minutes. Uses the inspector protocol, which Node opens at SIGUSR1; the
+ * product takes no part.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SocketClient } from '../../common/socket-client.ts';
 
-/** For the node: any free port of this machine. */
+/** Arguments of the node: any free port of this machine. */
 export const COLLECTOR_ARGS = ['--inspect-port=127.0.0.1:0'];
-/** What the node says at the signal. */
+/** Output of the node at the signal. */
 export const COLLECTOR_ADDRESS = /Debugger listening on ws:\/\/127\.0\.0\.1:(\d+)(\/\S+)/;
-/** A thread that sleeps in a futex answers when it wakes. */
+/** Time-out of a thread: one that sleeps in a futex answers when it wakes. */
 const ANSWER_MS_MAX = 2_000;
 const POLL_MS = 10;
 const COLLECT = { id: 1, method: 'HeapProfiler.collectGarbage' };

@@ -1,4 +1,4 @@
-/** Attacks by connections and by what a request consists of before anybody reads its body. */
+/** Attacks by connections, and by parts of a request before its body is read. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack, Target } from './attack.ts';
@@ -21,7 +21,7 @@ const pipelined = (path: string, does: string): Attack => ({
   run: (target) => flood(target, repeated(plain('GET', path), PIPELINED), PIPELINED),
 });
 
-/** Of each address more than a caller may have on their way, all but the last byte. */
+/** Holds more bodies per address than a caller may have in flight, all but the last byte. */
 async function holdBodies(target: Target, addresses: readonly string[]): Promise<void> {
   const head = plain('POST', '/books', `Content-Length: ${KIB * KIB}\r\n`);
   const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(KIB * KIB - 1, ' ')]);

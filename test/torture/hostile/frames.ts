@@ -1,6 +1,6 @@
 /**
- * WebSockets of the attackers: frames are made once and sent as they are, many at a time. The mask of all
- * of them is zero, which leaves the bytes as they are and is as good as another for who is to be burdened.
+ * WebSockets of the attackers: frames are made once and sent unchanged, many at a time. Their masks
+ * are zero, which leaves the bytes unchanged and costs the node as much as any other.
  */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -30,7 +30,7 @@ export function textFrame(message: object | string): Buffer {
   return frameOf(Opcode.text, typeof message === 'string' ? message : JSON.stringify(message));
 }
 
-/** Asks for an upgrade and waits for the handshake; what comes behind it is thrown away. */
+/** Requests an upgrade and waits for the handshake; later bytes are dropped. */
 export async function upgrade(target: Target, socket: Socket, path: string): Promise<void> {
   socket.write(upgradeOf(path));
   await Promise.race([
@@ -45,7 +45,6 @@ export async function upgrade(target: Target, socket: Socket, path: string): Pro
   socket.on('data', () => undefined);
 }
 
-/** A socket on which the handshake is over, or undefined. */
 export async function openStream(target: Target, path: string): Promise<Socket | undefined> {
   const socket = await open(target);
   if (socket === undefined) return undefined;
@@ -53,7 +52,9 @@ export async function openStream(target: Target, path: string): Promise<Socket |
   return socket.destroyed ? undefined : socket;
 }
 
-/** The same frames over and over on some connections, new ones where they are closed. */
+/**
+ * Sends one set of frames repeatedly on some connections, and opens new ones where they are closed.
+ */
 export async function floodFrames(
   target: Target,
   path: string,

@@ -1,12 +1,12 @@
 /**
- * The well-behaved client: a process with an address of its own that sends signed orders at a fixed rate,
- * whatever the answers take (open loop), reads, opens a new connection now and then and listens to one
- * market. Every answer is held to what it has to be; nothing may be refused, because all of it is within
- * the published caps.
+ * The well-behaved client: a process with an address of its own that sends signed orders at a fixed
+ * rate, independent of answers (open loop). It reads, opens a new connection now and then, and
+ * subscribes to one market. Every answer is checked; no request may be refused, because all of them
+ * are within the published caps.
  *
- * Latency counts from when a request was due. Beside the orders it asks a bare process (bare-answer.ts)
- * likewise. The parent says when a stretch ends; the report of a stretch comes when all of its requests are
- * answered, or too late to be.
+ * Latency counts from when a request was due. Beside the orders it measures a bare process
+ * (bare-answer.ts) in the same way. The parent ends a stretch; its report comes when all of its
+ * requests are answered, or too late to be.
  *
  * Thread: its only one.
  */
@@ -20,7 +20,6 @@ import { send } from '../../common/node-harness.ts';
 import { SocketClient } from '../../common/socket-client.ts';
 import { type Canceled, type Result, type Signed, Trader } from '../../common/traders.ts';
 
-/** What the parent tells at the beginning. */
 export interface GoodTask {
   readonly port: number;
   readonly barePort: number;
@@ -28,12 +27,12 @@ export interface GoodTask {
   readonly market: CatalogMarket;
 }
 
-/** A stretch of time: what each order and each bare answer took, in milliseconds, and what was wrong. */
+/** A stretch of time: milliseconds of each order and of each bare answer, and faults. */
 export interface Stretch {
   readonly orders: readonly number[];
   readonly bare: readonly number[];
   readonly requests: number;
-  /** Not answered in time. */
+  /** Requests that were not answered in time. */
   readonly late: number;
   readonly wrong: readonly string[];
 }
@@ -44,10 +43,10 @@ const FRESH_MS = 500;
 const STREAM_MS = 1_000;
 const BARE_MS = 20;
 const PING_MS = 10_000;
-/** Later answers are none. */
+/** Milliseconds after which an answer counts as missing. */
 const LATE_MS = 10_000;
 const CONNECTIONS = 16;
-/** Each so many orders, those that came to rest are cancelled. */
+/** Number of orders after which resting ones are cancelled. */
 const CANCEL_EVERY = 40;
 const WRONG_MAX = 20;
 
@@ -58,11 +57,9 @@ const DEEP_SHARES = 100_000_000;
 
 interface Prepared {
   readonly order: Signed;
-  /** The status that it has to be answered. */
   readonly wanted: 'matched' | 'live';
 }
 
-/** Of one stretch. */
 class Account {
   readonly orders: number[] = [];
   readonly bare: number[] = [];
@@ -82,9 +79,9 @@ class GoodClient {
   private readonly trader: Trader;
   private readonly agent: Agent;
   private readonly stream: SocketClient;
-  /** Ids that rest, answered and not cancelled. */
+  /** Ids of answered orders that rest and are not cancelled. */
   private resting: string[] = [];
-  /** Signed ahead, so that signing is no part of what an order takes. */
+  /** Signed ahead, so that signing does not count into an order's time. */
   private next: Prepared;
   private placed = 0;
   private turn = 0;
@@ -142,7 +139,7 @@ class GoodClient {
     setInterval(() => this.stream.send('PING'), PING_MS);
   }
 
-  /** Ends the stretch; resolves when nothing of it is open. */
+  /** Ends the stretch; resolves when none of its requests is open. */
   async stretch(): Promise<Stretch> {
     const { account } = this;
     this.account = new Account();
@@ -161,7 +158,7 @@ class GoodClient {
     return { orders, bare, requests, late, wrong };
   }
 
-  /** Calls at a fixed rate, also for what the timers of a busy process have missed. */
+  /** Calls at a fixed rate, also for times that the timers of a busy process have missed. */
   private every(eachMs: number, act: (account: Account, due: number) => void): void {
     const began = performance.now();
     let count = 0;
@@ -204,7 +201,7 @@ class GoodClient {
     done.catch(() => undefined);
   }
 
-  /** Orders that fill at once and orders that come to rest, by turns. */
+  /** Orders that fill at once and orders that rest, alternately. */
   private sign(): Prepared {
     const { market } = this.task;
     const fills = this.placed % 2 === 0;
@@ -246,7 +243,6 @@ class GoodClient {
     assert.equal(canceled.length, ids.length, 'not all orders that rest were cancelled');
   }
 
-  /** A list, a book and the time in turn, on a kept connection or on a new one. */
   private read(account: Account, agent: Agent | undefined): void {
     const token = this.task.market.tokenIds[0]!;
     const paths = [`/book?token_id=${token}`, '/trades?limit=10', '/time'];
@@ -258,7 +254,7 @@ class GoodClient {
     this.settle(account, done);
   }
 
-  /** A stream connection that is opened, told the book, and closed. */
+  /** Opens a stream connection, receives the book, and closes it. */
   private async visit(): Promise<void> {
     const { address, market } = this.task;
     const stream = await SocketClient.open(this.task, '/ws/market', { from: address });
@@ -268,7 +264,7 @@ class GoodClient {
     assert.equal(event_type, 'book', 'what a stream tells first');
   }
 
-  /** Nothing of a stream lies between two events. */
+  /** Checks that no message of a stream is missing between two. */
   private heard(text: string): void {
     if (text === 'PONG') return;
     const event = JSON.parse(text) as Record<string, string>;

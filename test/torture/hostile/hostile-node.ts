@@ -1,10 +1,10 @@
 /**
- * The node that is attacked: the bundle in a process of its own, with the settings that it has by default,
- * on a fresh directory; and what it says of itself.
+ * The attacked node: the bundle in a process of its own, with default settings, on a fresh
+ * directory; and its measurements.
  *
- * What differs: results say why an order was refused, which costs the node more; ports are free ones, the process may open 6,144 files, so that one attacker has enough for
- * all of them, and segments of the log are short, because what fails for want of a descriptor fails when one is
- * opened.
+ * Differences: results give the reason of a refusal, which costs the node more. Ports are free
+ * ones. The process may open 6,144 files, so that one attacker has enough for all of them. Segments
+ * of the log are short, because a lack of descriptors fails when one is opened.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -27,25 +27,24 @@ const END_MS_MAX = 15_000;
 const ADMIN_MS_MAX = 60_000;
 const LOG_KEPT = 20_000;
 
-/** What is to be back after an attack. */
+/** Measurements that must return to their earlier values after an attack. */
 export interface Held extends Taken {
   readonly streamClients: number;
   readonly streamBytes: number;
   readonly queued: number;
-  /** Of all tables of the engine, and of that of accounts. */
+  /** Used rows of all tables of the engine, and of that of accounts. */
   readonly rows: number;
   readonly accounts: number;
-  /** Signers recovered to explain wrong signatures, of all time. */
+  /** Signers recovered to explain wrong signatures, since the start. */
   readonly recoveries: number;
   /** Milliseconds since the start of this process. */
   readonly at: number;
-  /** The status of `/ready`. */
   readonly ready: number;
 }
 
 export class HostileNode {
   readonly adminPort: number;
-  /** That the attackers trade in; the well-behaved client has one of its own. */
+  /** Markets of the attackers; the well-behaved client has one of its own. */
   readonly markets: readonly CatalogMarket[];
   private readonly child: ChildProcess;
   private said = '';
@@ -108,12 +107,12 @@ export class HostileNode {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** How it ended. */
+  /** Exit code or signal, and last lines of the log. */
   get ending(): string {
     return `${this.child.exitCode ?? this.child.signalCode}: ${this.log.trim().split('\n').at(-1)}`;
   }
 
-  /** Memory taken afterwards is memory that is held. */
+  /** Collects garbage: remaining memory is in use. */
   async collect(): Promise<void> {
     if (this.collector === undefined) this.child.kill('SIGUSR1');
     await until(() => this.collector !== undefined || this.hasEnded, START_MS_MAX);
@@ -122,7 +121,6 @@ export class HostileNode {
     await collectGarbage(Number(port), path!);
   }
 
-  /** Waits until it says so. */
   async held(): Promise<Held> {
     let text = '';
     await until(async () => {
@@ -147,7 +145,7 @@ export class HostileNode {
     };
   }
 
-  /** SIGTERM, and a while later SIGKILL. */
+  /** Sends SIGTERM, and a while later SIGKILL. */
   async end(): Promise<void> {
     if (this.hasEnded) return;
     const closed = once(this.child, 'close');

@@ -1,10 +1,11 @@
 /**
- * One client against all others: a node with its default settings, a well-behaved client, and every attack of
- * attacks.ts by a process with an address of its own. An attack is borne when the client's orders keep their
- * p99 and nothing is refused to it, and when afterwards the node holds what it held before and takes orders.
+ * One client against all others: a node with its default settings, a well-behaved client, and every
+ * attack of attacks.ts by a process with an address of its own. The node withstands an attack when
+ * the client's orders keep their p99 and none of its requests is refused. Afterwards the node must
+ * hold no more than before, and accept orders.
  *
- * The short form runs an attack for each mechanism, some seconds each. Quiet stretches lie between the
- * attacks, so that the machine's own ups and downs are in what an attack is compared with.
+ * The short form runs an attack for each mechanism, some seconds each. Quiet stretches lie between
+ * the attacks, so that an attack is compared with the machine's own variation.
  */
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -40,23 +41,22 @@ interface Form {
 const LONG: Form = { attackSeconds: 30, quietSeconds: 6, settleSeconds: 15 };
 // A machine that does other things as well needs longer to be done with what the attacker has left.
 const SHORT: Form = { attackSeconds: 3, quietSeconds: 1, settleSeconds: 30 };
-/** Who gives it less time gets the short form. */
+/** Minutes below which the short form runs. */
 const LONG_MINUTES_MIN = 10;
 const MS_PER_MINUTE = 60_000;
 const WARM_SECONDS = 3;
-/** Quiet stretches that an attack is compared with. */
+/** Number of quiet stretches with which an attack is compared. */
 const QUIET_KEPT = 5;
 const SETTLE_MS = 250;
 const START_MS_MAX = 120_000;
 const STRETCH_MS_MAX = 60_000;
-/** An attacker ends by itself, or is ended: one of the lowest priority waits for everybody. */
+/** An attacker ends by itself, or is ended: a process of the lowest priority may be late. */
 const ATTACKER_LATE_MS = 60_000;
 const GOOD_ADDRESS = '127.0.0.2';
 
-/** How many attacks the long form has. */
 export const ATTACKS_COUNT = Object.keys(ATTACKS).length;
 
-/** The goal is attacks. */
+/** Runs attacks; the goal counts them. */
 export async function hostile(options: PartOptions): Promise<Done> {
   const isShort = options.milliseconds < LONG_MINUTES_MIN * MS_PER_MINUTE;
   const chosen = Object.keys(ATTACKS).filter((name) =>
@@ -88,8 +88,8 @@ export async function hostile(options: PartOptions): Promise<Done> {
 interface Outcome {
   readonly problems: readonly string[];
   /**
-   * Slowness and growth are all that is wrong, which has to show twice: others disturb the machine for
-   * seconds now and then, and memory that was taken once, as pools and heaps are, is not taken again.
+   * True when slowness and growth are the only problems, which must show twice: others disturb the
+   * machine for seconds now and then, and memory of pools and heaps is taken only once.
    */
   readonly mayBeChance: boolean;
 }
@@ -101,7 +101,7 @@ class Scene {
   private barePort = 0;
   private node: HostileNode | undefined = undefined;
   private good: Child | undefined = undefined;
-  /** Of orders, newest last. */
+  /** Order latencies of quiet stretches, newest last. */
   private quiet: (readonly number[])[] = [];
   private attackers = 0;
 
@@ -112,7 +112,6 @@ class Scene {
     this.bare = new Child('bare-answer', [join(temporaryDirectory(), 'bare')]);
   }
 
-  /** Runs an attack, and tells what came of it. */
   async bear(name: string): Promise<Outcome> {
     const { attackSeconds, quietSeconds } = this.form;
     const node = await this.ready();
@@ -174,7 +173,7 @@ class Scene {
     };
   }
 
-  /** What the node holds once that is no more than before, or when it has had time enough. */
+  /** Measurements of the node once they are no more than before, or after the longest wait. */
   private async aftermath(node: HostileNode, before: Held): Promise<Held> {
     const deadline = performance.now() + this.form.settleSeconds * 1_000;
     for (;;) {
@@ -198,7 +197,6 @@ class Scene {
     return await told;
   }
 
-  /** A node, and a client that is warm. */
   private async ready(): Promise<HostileNode> {
     if (this.node !== undefined && !this.node.hasEnded) return this.node;
     await this.leave();

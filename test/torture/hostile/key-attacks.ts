@@ -1,4 +1,7 @@
-/** Attacks by who has an API key, or asks for one: a key costs a wallet, and a wallet costs nothing. */
+/**
+ * Attacks by callers with an API key, or who request one: a key costs a wallet, and a wallet costs
+ * nothing.
+ */
 import { randomBytes } from 'node:crypto';
 import { level1, level2 } from '../../../client/credentials.ts';
 import { Wallet } from '../../../client/wallet.ts';
@@ -18,13 +21,13 @@ import { type Asked, agentOf, ask, askOn } from './raw.ts';
 const MIB = 2 ** 20;
 const BATCH = 500;
 const PREFIX = 'SERVICE';
-/** Of one address, by the cap of the trading API. */
+/** Requests of one address, by the cap of the trading API. */
 const REQUESTS_PER_SECOND = 500;
 const SHARES = 5;
-/** A hundred keys of an address in an hour, a thousand wallets of a key, and what else came meanwhile. */
+/** A hundred keys of an address in an hour, and others that came meanwhile. */
 const KEYS_MAX = 110;
 const WALLETS_MAX = 1_010;
-/** So many keys that the bound of each wallet does not hold them back. */
+/** Number of keys that the bound of each wallet does not slow down. */
 const WRONG_KEYS = 40;
 
 const joined = (target: Target, name: string): Promise<Trader> =>
@@ -44,7 +47,10 @@ function batchOf(trader: Trader, count: number, terms: (i: number) => Terms): Si
 
 const atMarket = ({ markets }: Target, i = 0): CatalogMarket => markets[i % markets.length]!;
 
-/** Of each reason that leaves nothing behind, a batch that is refused whole, and may be sent for ever. */
+/**
+ * For each reason that leaves nothing behind, a batch that is refused completely and can be
+ * repeated.
+ */
 function refusedBatches(target: Target, trader: Trader): readonly Asked[] {
   const market = atMarket(target);
   const base: Terms = { market, side: 'BUY', ticks: 1, shares: SHARES };

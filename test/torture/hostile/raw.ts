@@ -1,6 +1,6 @@
 /**
- * Connections of the attackers: raw bytes, written as fast as they are taken, and answers that are only
- * counted. What an HTTP library would not send has to be sent here.
+ * Connections of the attackers: raw bytes, written as fast as they are taken, and answers that are
+ * only counted. An HTTP library would not send these requests.
  */
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Target } from './attack.ts';
 
 const STATUS = /HTTP\/1\.1 (\d{3})/g;
-/** A peer that refuses is asked again, but not in a busy loop. */
+/** Pause before a refusing peer is tried again. */
 const AGAIN_MS = 20;
 const SLICE_MS = 50;
 const ANSWER_MS = 5_000;
 
-/** A connection, or undefined where none is to be had; what comes is counted by status. */
+/** A connection, or `undefined`; answers are counted by status. */
 export async function open(
   target: Target,
   { address = target.address, port = target.port } = {},
@@ -42,7 +42,7 @@ export function countStatuses(target: Target, socket: Socket): void {
   });
 }
 
-/** Writes the same bytes over and over on one connection, and opens another one when it is closed. */
+/** Writes one text repeatedly on one connection, and opens another one when it is closed. */
 export async function flood(
   target: Target,
   bytes: Buffer,
@@ -85,7 +85,7 @@ export function agentOf({ address }: Target): Agent {
   return new Agent({ keepAlive: true, localAddress: address });
 }
 
-/** One request on one of Node's own connections; tells the status, 0 where there was no answer. */
+/** Sends one request on one of Node's own connections; returns the status, 0 without an answer. */
 export function ask(
   target: Target,
   { body = '', headers = {}, method, path }: Asked,
@@ -113,7 +113,7 @@ export function ask(
   });
 }
 
-/** Asks in `lines` loops, so many a second all together at most, until the time is up. */
+/** Sends requests in `lines` loops, at most so many a second together, until the time is up. */
 export async function askOn(
   target: Target,
   next: (count: number) => Asked | Promise<Asked>,
@@ -152,7 +152,6 @@ export async function hold(
   return sockets;
 }
 
-/** Until the attack is over. */
 export async function waited(target: Target, sockets: readonly Socket[]): Promise<void> {
   await sleep(target.msLeft);
   for (const socket of sockets) socket.destroy();

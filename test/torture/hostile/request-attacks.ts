@@ -1,11 +1,14 @@
-/** Attacks by bodies and by what reads ask for, of callers without credentials. */
+/** Attacks of callers without credentials, by bodies and by reads. */
 import type { Attack, Target } from './attack.ts';
 import { askOn } from './raw.ts';
 
 const MIB = 2 ** 20;
-/** Ten a second are enough to stop trading where a body holds the thread for a tenth of a second. */
+/**
+ * Rate of bodies: ten a second suffice to stop trading where a body holds the thread for a tenth of
+ * a second.
+ */
 const BODIES_PER_SECOND = 20;
-/** Of the published caps of lists and searches, a second. */
+/** Rate of lists and searches, within the published caps. */
 const LISTS_PER_SECOND = 80;
 
 const POST_ROUTES = [
@@ -23,7 +26,7 @@ const posting = (target: Target, body: string): Promise<void> =>
     perSecond: BODIES_PER_SECOND,
   });
 
-/** A body of just a mebibyte. */
+/** A body of just under a mebibyte. */
 function full(begin: string, item: string, end: string): string {
   const times = Math.floor((MIB - begin.length - end.length) / item.length);
   return begin + item.repeat(times) + end;

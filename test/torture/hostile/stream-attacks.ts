@@ -1,4 +1,3 @@
-/** Attacks by WebSockets. */
 import type { Socket } from 'node:net';
 import { Opcode } from '../../common/socket-client.ts';
 import { Trader } from '../../common/traders.ts';

@@ -1,6 +1,5 @@
 /**
- * Whether a node has borne an attack: what the well-behaved client saw, and what the node holds
- * afterwards.
+ * Verdict on an attack from the well-behaved client's results and the node's state afterwards.
  *
  * Pure.
  */
@@ -11,22 +10,22 @@ import type { Held } from './hostile-node.ts';
 export const MIB = 2 ** 20;
 const RATIO_MAX = 3;
 /**
- * Milliseconds below which a p99 is not told from another: the processors are shared with others, and with
- * the attacker. Of the same time counts in its place, where it is more, what a bare process takes that
- * writes as durably.
+ * Milliseconds below which two p99 count as equal: the processors are shared with others, and with
+ * the attacker. The time of an equally durable bare process replaces it where it is larger.
  */
 const FLOOR_MS = 5;
-/** On a machine that stalls a bare process for longer nothing can be told: no more than that is excused. */
+/** Largest stall of a bare process, ms, that excuses a node: beyond it nothing can be measured. */
 const BARE_MS_MAX = 100;
 /**
- * The short form runs beside whatever else the machine does, for some seconds: it finds a bound that is
- * gone, after which orders take seconds or are not answered, and does not tell ten milliseconds from thirty.
+ * Floor of the short form, ms, which runs beside other work of the machine for some seconds: it
+ * finds a missing bound, after which orders take seconds or are not answered, and does not tell ten
+ * milliseconds from thirty.
  */
 const SHORT_FLOOR_MS = 750;
 const GROWTH_SHARE = 0.1;
-/** The young generation of V8 takes that much of each thread as it likes, attack or none. */
+/** Growth of V8's young generation in each thread, with or without an attack. */
 const GROWTH_FLOOR = 32 * MIB;
-/** What the tables of the engine and their copy touch for good, of each row that an attack has filled. */
+/** Bytes that the engine's tables and their copy touch for each row that an attack has filled. */
 const ROW_BYTES = 1_024;
 const HANDLES_MAX = 32;
 const STREAM_BYTES_MAX = MIB;
@@ -35,7 +34,7 @@ const MS = 1_000;
 export interface Latency {
   readonly quiet: number;
   readonly under: number;
-  /** Of a bare durable answer, during the attack. */
+  /** Milliseconds of a bare durable answer, during the attack. */
   readonly bare: number;
   readonly isShort: boolean;
 }
@@ -45,13 +44,13 @@ export function p99(values: readonly number[]): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(0.99 * sorted.length))] ?? 0;
 }
 
-/** The p99 of the middle one of some stretches: a disturbed one does not decide. */
+/** The p99 of the median of some stretches: a disturbed one does not decide. */
 export function middleP99(stretches: readonly (readonly number[])[]): number {
   const sorted = stretches.map(p99).sort((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 }
 
-/** The longest p99 that counts as borne. */
+/** Longest p99 that passes. */
 export function boundOf({ bare, isShort, quiet }: Latency): number {
   if (isShort) return Math.max(RATIO_MAX * Math.max(quiet, bare), SHORT_FLOOR_MS);
   return RATIO_MAX * Math.max(quiet, Math.min(bare, BARE_MS_MAX), FLOOR_MS);
@@ -71,12 +70,11 @@ export function refusalProblem({ requests, wrong }: Stretch): string | undefined
   return requests === 0 ? 'the client sent nothing' : undefined;
 }
 
-/** That orders and reads were not answered in time. */
 export function lateProblem({ late, requests }: Stretch): string | undefined {
   return late === 0 ? undefined : `${late} of ${requests} were not answered in time`;
 }
 
-/** Memory that is not back yet; undefined = all is. */
+/** Growth of memory that has not been returned; `undefined` when there is none. */
 export function memoryProblem(before: Held, after: Held): string | undefined {
   const rows = Math.max(0, after.rows - before.rows);
   const allowed =
@@ -88,7 +86,7 @@ export function memoryProblem(before: Held, after: Held): string | undefined {
   return `memory ${mib(before.residentBytes)} to ${mib(after.residentBytes)} MiB, ${rows} rows`;
 }
 
-/** What else is not back yet. */
+/** Other resources that have not been returned. */
 export function heldProblem(before: Held, after: Held): string | undefined {
   if (after.handles > before.handles + HANDLES_MAX) {
     return `descriptors ${before.handles} to ${after.handles}`;
@@ -100,7 +98,7 @@ export function heldProblem(before: Held, after: Held): string | undefined {
   return after.ready === 200 ? undefined : `/ready answered ${after.ready}`;
 }
 
-/** What the attacker got that it must not get. */
+/** Gains of the attacker beyond its allowance. */
 export function gainProblem(
   {
     accountsMax = Number.POSITIVE_INFINITY,

@@ -20,6 +20,11 @@ export function relationOf(
   return withoutRepeats({ ends, values });
 }
 
+/** Returns the values of a row. */
+export function valuesOfRow({ ends, values }: Relation, row: number): Uint32Array<ArrayBuffer> {
+  return values.subarray(ends[row]!, ends[row + 1]!);
+}
+
 /** Relation from values to rows; there are `count` rows of values. */
 export function inverseOf(relation: Relation, count: number): Relation {
   const rows = new Uint32Array(relation.values.length);

@@ -1,4 +1,4 @@
-/** What must survive beside the orders survives a kill and the loss of keys/: it follows from the log. */
+/** Control records survive a kill and the loss of keys/, because they follow from the log. */
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ function ask(node: TestNode, trader: Trader, trio: ApiKey, method = 'GET', query
   return send(node, method, `${path}${query}`, headers);
 }
 
-/** Everything of it, at once after the last answer killed. */
+/** Changes every kind of control record, and kills the node at once after the last answer. */
 async function changed(): Promise<{ traders: Trader[]; revoked: ApiKey; readOnly: string }> {
   const operator = await OperatorNode.start(dataDir);
   const { node } = operator;
@@ -53,7 +53,6 @@ async function changed(): Promise<{ traders: Trader[]; revoked: ApiKey; readOnly
 
 const { readOnly, revoked, traders } = await changed();
 
-/** Starts it, compares all of it, and kills it. */
 async function holds(): Promise<string> {
   const [alice, bob, carol] = traders as [Trader, Trader, Trader];
   const { call, node } = await OperatorNode.start(dataDir).then((operator) => ({
@@ -145,12 +144,12 @@ test('the log names each catalog generation in use once', async () => {
     const node = await TestNode.start(dataDir);
     await node.stop();
     const kept = new ControlRecordStore(dataDir, KEPT);
-    const note = [...kept.records()].find(({ about }) => about === 'catalog');
+    const record = [...kept.records()].find(({ about }) => about === 'catalog');
     await kept.close();
     const store = openCatalog(dataDir, KEPT);
     const digest = store.digest();
     await store.close();
-    return [note, digest];
+    return [record, digest];
   };
   const [first, digest] = await inUse();
   assert.deepEqual(first, { about: 'catalog', digest });
@@ -194,7 +193,7 @@ test('a kill at any time loses no answered key and no answered revocation', asyn
   await withMarkets(place, [{ id: 1 }]);
   let node = await TestNode.start(place);
   const alice = await Trader.join(node, 'alice');
-  /** By API key: what the newest answer said, or that one did not come. */
+  /** Newest answer by API key; `unknown` when none came. */
   const answered = new Map<string, 'issued' | 'revoked' | 'unknown'>([
     [alice.trio.apiKey, 'issued'],
   ]);

@@ -1,4 +1,4 @@
-/** The follower's thread, with a timer in it that counts how often it is heard. */
+/** The projector's thread, with a timer in it that counts its ticks. */
 import { workerData } from 'node:worker_threads';
 import type { ProjectorSetup } from '../../storage/projection/projector-thread.ts';
 

@@ -1,4 +1,4 @@
-/** A node's engine, its log, and a follower that a test drives. */
+/** A node's engine, its log, and a projector that a test drives. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { ledgerTotals } from '../../engine/ledger/reads.ts';
@@ -23,7 +23,7 @@ import {
 } from './stored-exchange.ts';
 
 export const QUICK = { durability: 'committed', readOnly: true } as const;
-/** Long enough for everything that waits for time. */
+/** Milliseconds after which everything that waits is due. */
 const LATER = 10_000;
 
 export class Pair {
@@ -32,7 +32,7 @@ export class Pair {
   readonly context: Exchange;
   readonly dataDir: string;
   readonly reports: ProjectorReport[] = [];
-  /** Every fill and every order that ever finished, in its order. */
+  /** Every fill, and every closed order, in its order. */
   readonly fills: Buffer[] = [];
   readonly closedOrders: StoredFinal[] = [];
   follower: LogProjector;
@@ -46,7 +46,7 @@ export class Pair {
     this.follower = this.start();
   }
 
-  /** Another process's follower on the same directory. */
+  /** Starts a projector like another process on the same directory. */
   start(change: Partial<LogProjectorOptions> = {}): LogProjector {
     this.follower = new LogProjector(
       {
@@ -66,7 +66,7 @@ export class Pair {
     return this.follower;
   }
 
-  /** As the sequencer: the stamp is what was derived at dispatch. */
+  /** Logs batches like the sequencer: the stamp is the projected position at dispatch. */
   async go(batches: readonly LoggedBatch[]): Promise<void> {
     const { t } = this.context;
     for (const batch of batches) {
@@ -79,7 +79,6 @@ export class Pair {
     }
   }
 
-  /** Steps until there is nothing to do, also with time. */
   settle(): void {
     for (let i = 0; i < 3; i++) {
       while (this.follower.step(this.log.last, this.now));
@@ -91,7 +90,7 @@ export class Pair {
     return this.reports.flatMap((report) => (report.kind === 'line' ? [report.line] : []));
   }
 
-  /** What LMDB holds is what happened, and nothing else, from these fills and final states on. */
+  /** Checks that LMDB has exactly the fills and closed orders from these on. */
   checkDerived(firstFill = 0, firstFinal = 0): void {
     const derived = openDerivedTables(this.dataDir, QUICK);
     const { state } = this.context.t;
