@@ -186,6 +186,7 @@ export const ResolveStepCommand = { market: 1, limit: 2, words: 4 } as const;
 export const ControlRecordCommand = { kind: 1, bytes: 2, body: 4 } as const;
 export const LevelCommand = { token: 1, pips: 2, side: 3, size: 2, words: 6 } as const;
 export const FillCommand = { size: 2, id: 6, words: 14 } as const;
+/** @internal Tests reach the bound. */
 export const CONTROL_RECORD_BYTES_MAX = 4_096;
 
 const KIND_BITS = 8;

@@ -9,8 +9,22 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
+/** Mean of the middle two of an even number. */
 export function median(values: readonly number[]): number {
-  return percentile(values, 0.5);
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}
+
+/** Values of percentiles as a text in microseconds, from milliseconds. */
+export function percentiles(ms: readonly number[], shares: readonly number[]): string {
+  return shares
+    .map((share) => {
+      const name = share === 1 ? 'max' : `p${100 * share}`;
+      return `${name} ${(US * percentile(ms, share)).toFixed(0)} us`;
+    })
+    .join(', ');
 }
 
 /** A line of percentiles, from milliseconds. */

@@ -6,6 +6,7 @@
  */
 import type { BareCase, BarePorts, BareReady } from './bare.ts';
 import type { Child } from './child.ts';
+import { median } from './figures.ts';
 import { canPin, runLoad } from './http-load.ts';
 
 export interface VersusOptions {
@@ -93,12 +94,6 @@ async function runSide(
     busy: (cpuUs * load.perSecond) / load.requests / 1e6,
     failed: load.failed,
   };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
 /** Prints the line above the cases. `what` names the suite and its input. */

@@ -11,6 +11,7 @@ import { connect, type Socket } from 'node:net';
 import { listen, type RequestContext, type Route } from '../../server/http/http.ts';
 import { RateLimiter } from '../../server/http/limits/rate-limiter.ts';
 import { loadUws, type us_listen_socket } from '../../server/http/uws.ts';
+import { median } from '../common/figures.ts';
 
 export interface LimitsFigure {
   readonly name: string;
@@ -158,8 +159,4 @@ function listenBare(): Promise<{ readonly port: number; close(): Promise<void> }
     };
     app.listen('127.0.0.1', 0, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, started);
   });
-}
-
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[values.length >> 1]!;
 }

@@ -16,6 +16,7 @@ import { FileLog } from '../../storage/log/file-log.ts';
 import { openDerivedTables, positionOf } from '../../storage/projection/derived.ts';
 import { recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
+import { percentile, percentiles, print } from '../common/figures.ts';
 import { applyBatch, BATCH, CAPACITIES, Orders, writeDay } from './log-day.ts';
 
 export interface PausesShape {
@@ -41,6 +42,7 @@ const IN_FLIGHT = 32;
 /** Batches before a round. */
 const WARM_UP = 4_096;
 const MS = 1_000;
+const SHOWN = [0.5, 0.99, 0.999, 1];
 
 export async function pausesSuite(shape: PausesShape): Promise<{ readonly behindMs: number }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pauses-bench-'));
@@ -56,9 +58,9 @@ export async function pausesSuite(shape: PausesShape): Promise<{ readonly behind
       behindMs = Math.max(behindMs, await live.atFullLoad(shape.seconds));
     }
     await live.close();
-    print('a durable batch of 15, no images', percentiles(quiet));
-    print(`the same, an image every ${shape.imageSeconds} s`, percentiles(imaging));
-    const ratio = at(imaging, 0.999) / at(quiet, 0.999);
+    print('a durable batch of 15, no images', percentiles(quiet, SHOWN));
+    print(`the same, an image every ${shape.imageSeconds} s`, percentiles(imaging, SHOWN));
+    const ratio = percentile(imaging, 0.999) / percentile(quiet, 0.999);
     print('p99.9 with images to without', `${ratio.toFixed(2)} x`);
     return { behindMs };
   } finally {
@@ -184,20 +186,4 @@ class Live {
     await caughtUp();
     return follower;
   }
-}
-
-function at(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
-}
-
-function percentiles(milliseconds: readonly number[]): string {
-  const shown = [0.5, 0.99, 0.999, 1].map(
-    (part) => `${(at(milliseconds, part) * MS).toFixed(0)} us`,
-  );
-  return `p50 ${shown[0]}, p99 ${shown[1]}, p99.9 ${shown[2]}, max ${shown[3]}`;
-}
-
-function print(name: string, what: string): void {
-  process.stdout.write(`${name.padEnd(36)} ${what}\n`);
 }

@@ -12,6 +12,7 @@ import { openEnvironment, openSequence } from '../../storage/kv/lmdb.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
+import { percentiles, print } from '../common/figures.ts';
 import { deriveDay, readLog } from './derive-day.ts';
 import { CAPACITIES, type DayShape, writeDay } from './log-day.ts';
 
@@ -70,7 +71,8 @@ async function latencies(dataDir: string, writes: number): Promise<void> {
         taken.get(name)!.push(performance.now() - began);
       }
     }
-    for (const [name, times] of taken) print(`${name}, ${bytes} bytes`, percentiles(times));
+    for (const [name, times] of taken)
+      print(`${name}, ${bytes} bytes`, percentiles(times, [0.5, 0.99, 1]));
   }
   await log.close();
   await root.close();
@@ -110,17 +112,4 @@ function time<T>(work: () => T): [T, number] {
   const began = performance.now();
   const result = work();
   return [result, performance.now() - began];
-}
-
-function percentiles(milliseconds: readonly number[]): string {
-  const sorted = [...milliseconds].sort((a, b) => a - b);
-  const at = (part: number): string => {
-    const value = sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
-    return `${(value * MS).toFixed(0)} us`;
-  };
-  return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)}`;
-}
-
-function print(name: string, what: string): void {
-  process.stdout.write(`${name.padEnd(36)} ${what}\n`);
 }

@@ -88,6 +88,7 @@ export function marketCollateral({ marketF }: Pick<Tables, 'marketF'>, market: M
   return marketF[(market << MARKET_F) + Market.collateral]!;
 }
 
+/** @internal Tests compare the shares with a naive ledger. */
 export function venueShares({ holderF }: Pick<Tables, 'holderF'>, token: TokenRow): number {
   return holderF[(token << HOLDER_F) + Holder.venue]!;
 }

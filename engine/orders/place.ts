@@ -74,10 +74,12 @@ const MS = 1_000;
  * Returns the function that applies an order command. A refusal changes no table, except under cancel-both. The tables are
  * captured once, so V8 treats them as constants.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it encloses the hot path, whose tables are constants.
 export function placing(context: EngineContext): Applier {
   const { t } = context;
   const { bookI, marketF, orderIndex, state, tokenI } = t;
   const open = opening(context);
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the hot path; a call that is not inlined costs time.
   return (i32, f64, at) => {
     const precheck = i32[at + OrderCommand.precheck]!;
     const early = (precheck & PrecheckFlags.reasonMask) as RejectReasonCode;

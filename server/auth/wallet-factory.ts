@@ -26,7 +26,10 @@ export interface WalletFactories {
 /** A factory in the configuration: its address, and the digest of its init code. */
 export const FACTORY_TEXT = /^(0x[0-9a-fA-F]{40}):(0x[0-9a-fA-F]{64})$/;
 
-/** @param text as FACTORY_TEXT; any other text when no factory is configured */
+/**
+ * @param text as FACTORY_TEXT; any other text when no factory is configured
+ * @internal Tests derive wallets of one factory.
+ */
 export function walletFactory(text: string): WalletFactory | undefined {
   const match = FACTORY_TEXT.exec(text);
   if (match === null) return undefined;

@@ -1,5 +1,5 @@
 /** The fills and the equity of a backtest as CSV, times as ISO 8601 in UTC. */
-import { csvOf, plainColumn, textColumn } from '../common/csv.ts';
+import { csvOf, plainColumn, textColumn } from '../../storage/texts/csv.ts';
 import type { BacktestResult, FillRow } from './result.ts';
 
 const FILL_COLUMNS = {

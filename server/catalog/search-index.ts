@@ -46,7 +46,10 @@ export class SearchIndexBuilder {
   }
 }
 
-/** Returns the index of a whole catalog; rows are those of `catalog.events` and `catalog.tags`. */
+/**
+ * Returns the index of a whole catalog; rows are those of `catalog.events` and `catalog.tags`.
+ * @internal Benchmarks and tests search without a catalog generation.
+ */
 export function buildSearchIndex(catalog: Catalog): SearchIndex {
   const builder = new SearchIndexBuilder();
   for (const texts of searchTexts(catalog)) builder.add(texts);

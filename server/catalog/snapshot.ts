@@ -46,6 +46,7 @@ export interface ReadyCatalog {
 /**
  * Version of the snapshot, raised with every change of its content (prepared.ts), of the terms or
  * of the texts. A test compares the snapshot of the demo catalog with it.
+ * @internal
  */
 export const SNAPSHOT_FORMAT = 'ready-7';
 

@@ -4,6 +4,7 @@
  */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { DEPOSITED_MAX } from '../../engine/tables/capacities.ts';
+import { csvCells } from '../../storage/texts/csv.ts';
 import { AMOUNT_PATTERN, AMOUNT_RULE } from '../admin/venue-schemas.ts';
 import { isAddressText } from '../auth/checksum.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
@@ -43,7 +44,12 @@ export function readDeposits(path: string, id: string): DepositFile {
   let columns: readonly Column[] | undefined;
   let sum = 0;
   for (const [i, text] of lines.entries()) {
-    const cells = cellsOf(text);
+    const cells = csvCells(text);
+    if (typeof cells === 'number') {
+      problems.push(`${path}:${i + 1}: cell ${cells}: its quotes are not closed`);
+      continue;
+    }
+    while (cells.at(-1) === '') cells.pop();
     if (cells.length === 0) continue;
     if (columns === undefined) {
       const named = columnsOf(cells);
@@ -90,19 +96,6 @@ function textOf(path: string): string {
 
 function shown(cell: string): string {
   return cell.length > SHOWN_MAX ? `"${cell.slice(0, SHOWN_MAX)}.."` : `"${cell}"`;
-}
-
-/** Cells of a line without empty ones at its end. */
-function cellsOf(text: string): string[] {
-  const cells = text.split(',').map(cellOf);
-  while (cells.at(-1) === '') cells.pop();
-  return cells;
-}
-
-/** Removes the quotation marks that spreadsheets put around a cell. */
-function cellOf(text: string): string {
-  const trimmed = text.trim();
-  return /^"[^"]*"$/.test(trimmed) ? trimmed.slice(1, -1).trim() : trimmed;
 }
 
 /** Columns of a line of names; `undefined` when the line is a deposit. Throws Refused at an unknown name. */

@@ -1,5 +1,5 @@
 /** Lists by pages: as a table, as lines of JSON, or as CSV; `--limit` rows after the cursor of `--after`. */
-import { type CsvColumns, csvOf, plainColumn, textColumn } from '../common/csv.ts';
+import { type CsvColumns, csvOf, plainColumn, textColumn } from '../../storage/texts/csv.ts';
 import type { Output } from '../common/terminal.ts';
 import { type Cells, cellOf, tableLines } from './command.ts';
 import type { Context, Options, Run } from './context.ts';

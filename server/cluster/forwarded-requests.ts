@@ -90,7 +90,10 @@ function routeName({ method, path }: Pick<Route, 'method' | 'path'>): string {
   return `${method} ${path}`;
 }
 
-/** To be called before the handler's first await, as the context says. */
+/**
+ * To be called before the handler's first await, as the context says.
+ * @internal Tests send messages between nodes.
+ */
 export function encodeRequest(context: RequestContext, route: string, judgedAt: number): Buffer {
   const { address, body, headers, method, parameters, path, query } = context;
   const target = { route, method, path, query, parameters };
@@ -102,6 +105,7 @@ function encodeAnswer({ body, headers, status }: ForwardedAnswer): Buffer {
   return encode({ status, headers }, body);
 }
 
+/** @internal Tests read messages between nodes. */
 export function decodeAnswer(bytes: Buffer): ForwardedAnswer {
   const { body, head } = decode(bytes);
   return { ...(head as Pick<ForwardedAnswer, 'status' | 'headers'>), body };

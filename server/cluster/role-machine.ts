@@ -102,6 +102,7 @@ class Step {
     this.observed = observed;
   }
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a case for each event.
   take(event: RoleEvent): void {
     const { state } = this;
     switch (event.type) {

@@ -251,6 +251,7 @@ export class Roles {
     for (const effect of effects) this.run(effect);
   }
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a case for each effect.
   private run(effect: RoleEffect): void {
     const { calls, clock, print, replicated, rules, wall } = this.options;
     const { silenceMs } = rules;

@@ -46,9 +46,15 @@ export function typedErrorBody(
   return JSON.stringify({ type, error: text, detail: detail || refusalOf(code).detail, code });
 }
 
-/** Codes by whole texts; the first one of a text that several have. */
+/**
+ * Codes by whole texts; the first one of a text that several have.
+ * @internal Codes of the client are generated from it.
+ */
 export const CODE_BY_TEXT = new Map<string, RefusalCode>();
-/** Codes of texts that begin others. */
+/**
+ * Codes of texts that begin others.
+ * @internal Codes of the client are generated from it.
+ */
 export const CODE_BY_BEGINNING: (readonly [beginning: string, code: RefusalCode])[] = [];
 for (const code of Object.keys(REFUSALS) as RefusalCode[]) {
   for (const text of textsOf(code)) {

@@ -33,8 +33,11 @@ export function boundsOf(items: number): JsonBounds {
   return { depth: DEPTH_MAX, values: VALUES_BESIDE + VALUES_PER_ITEM * items };
 }
 
+/** Bytes of the signs of JSON. */
+export const SPACE = 0x20;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
+export const COLON = 0x3a;
 export const BACKSLASH = 0x5c;
 export const OPEN_ARRAY = 0x5b;
 export const CLOSE_ARRAY = 0x5d;

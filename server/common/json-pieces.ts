@@ -12,10 +12,12 @@ import {
   BACKSLASH,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
+  COLON,
   COMMA,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
+  SPACE,
 } from './json-measure.ts';
 
 const BYTES_PER_STEP = 2 ** 16;
@@ -40,8 +42,6 @@ type Next = (typeof Next)[keyof typeof Next];
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
-const SPACE = 0x20;
-const COLON = 0x3a;
 const LOWER_U = 0x75;
 
 /** Bytes of an escape: backslash and letter; a u is followed by four digits. */

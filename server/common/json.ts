@@ -21,9 +21,14 @@ export const TOO_MUCH_DETAIL = 'the body is nested too deeply or holds too many 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** Returns false for a text that is nested more deeply, or has more values, than allowed. It need not be JSON. */
+export function isWithin(text: Uint8Array, bounds: JsonBounds): boolean {
+  return scanned(text, bounds).isWithin;
+}
+
 /** Undefined when the bytes are not UTF-8 or not JSON; JSON itself has no undefined. */
 export function parseJson(body: Uint8Array, bounds: JsonBounds): unknown {
-  return scanned(body, bounds).isWithin ? parseWhole(body) : TOO_MUCH;
+  return isWithin(body, bounds) ? parseWhole(body) : TOO_MUCH;
 }
 
 /** The number of elements of the outermost array of a body, also of one that holds too much. */

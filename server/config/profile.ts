@@ -134,6 +134,7 @@ export const PROFILE_TABLE = {
 
 export type ProfileName = keyof typeof PROFILE_TABLE;
 
+/** @internal Tests go through the rows. */
 export const PROFILE_ROWS = Object.entries(PROFILE_TABLE) as readonly (readonly [
   ProfileName,
   Differing<unknown>,

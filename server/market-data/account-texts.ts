@@ -15,6 +15,7 @@ import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from '../../engine/tables/code
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { checksumAddress } from '../auth/checksum.ts';
+import { BoundedCache } from '../common/bounded-cache.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLookup } from './texts.ts';
 
@@ -36,7 +37,9 @@ export type OrderStatusCase = 'lower' | 'upper';
 export class AccountTexts {
   readonly orderStatus: OrderStatusCase;
   readonly tables: Tables;
-  private readonly wallets = new Map<number, string>();
+  private readonly wallets = new BoundedCache(WALLETS_CACHED_MAX, (account: AccountRow) =>
+    addressText(this.tables.accountI, addressAt(account)),
+  );
   private readonly names = new Map<
     number,
     { readonly info: MarketInfo | undefined; readonly names: TokenNames }
@@ -65,12 +68,7 @@ export class AccountTexts {
   }
 
   wallet(account: AccountRow): string {
-    const known = this.wallets.get(account);
-    if (known !== undefined) return known;
-    const text = addressText(this.tables.accountI, addressAt(account));
-    if (this.wallets.size === WALLETS_CACHED_MAX) this.wallets.clear();
-    this.wallets.set(account, text);
-    return text;
+    return this.wallets.get(account)!;
   }
 }
 

@@ -23,6 +23,7 @@ import {
   writePips,
   writeTicks,
 } from '../common/decimal.ts';
+import { CLOSE_ARRAY, COMMA, OPEN_ARRAY } from '../common/json-measure.ts';
 import { BOOKS_EACH, type Rendered, UNKNOWN } from './known-tokens.ts';
 import { ascii, put, type TokenTexts } from './texts.ts';
 import { type BookSide, SideCode, type TokenRequest } from './token-request.ts';
@@ -243,10 +244,6 @@ function renderWanted(
   return pair?.[0];
 }
 
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
-const COMMA = 0x2c;
-
 /** Largest buffer that is reused. A larger answer gets a buffer of its own. */
 const REUSED_BYTES_MAX = 4 * 2 ** 20;
 const REUSED_BYTES_FIRST = 64 * 2 ** 10;
@@ -262,7 +259,7 @@ function joined(parts: readonly Uint8Array[], count: number): Uint8Array {
     out = new Uint8Array(Math.max(length, Math.min(2 * length, REUSED_BYTES_MAX)));
     if (out.length <= REUSED_BYTES_MAX) reused = out;
   }
-  out[0] = OPEN;
+  out[0] = OPEN_ARRAY;
   let at = 1;
   for (let i = 0; i < count; i++) {
     const part = parts[i]!;
@@ -271,6 +268,6 @@ function joined(parts: readonly Uint8Array[], count: number): Uint8Array {
     out[at++] = COMMA;
   }
   // The closing bracket replaces the last comma.
-  out[length - 1] = CLOSE;
+  out[length - 1] = CLOSE_ARRAY;
   return new Uint8Array(out.buffer, 0, length);
 }

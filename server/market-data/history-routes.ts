@@ -243,6 +243,7 @@ const POINT_BYTES_MAX = T.length + P.length + END.length + 2 * DECIMAL_BYTES_MAX
 /**
  * Renders `[{"t":1713871800,"p":0.42},..]`, ascending, without the buckets before the first trade.
  * @param prices pips of each bucket; 0 = no trade so far
+ * @internal Tests compare a long answer with JSON.
  */
 export async function renderPoints(prices: Uint16Array, buckets: Buckets): Promise<Buffer> {
   const { first, step } = buckets;

@@ -20,6 +20,7 @@ import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { nextIteration } from '../common/event-loop.ts';
+import { QUOTE } from '../common/json-measure.ts';
 import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
 
 export interface Rendered {
@@ -45,7 +46,6 @@ const SPREAD = 0x9e3779b1;
 /** Initial size of the table by first digits. */
 const PLACES_FIRST = 2_048;
 const PLACES_EACH = 4;
-const QUOTE = 0x22;
 
 /** Ids looked up without a pause. A new id takes some 10 us, and more the first time. */
 const NEW_PER_TURN = 64;

@@ -6,6 +6,16 @@
  * Thread: I/O; one request at a time, so a request that waited is read again. The fast way allocates nothing.
  * Non-goals: answers.
  */
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  SPACE,
+} from '../common/json-measure.ts';
 import { type KnownTokens, UNKNOWN } from './known-tokens.ts';
 import { TOKENS_MAX } from './token-schemas.ts';
 
@@ -33,14 +43,6 @@ const NEXT_BYTES = NEXT.length;
 const NEXT_FIRST = NEXT.readDoubleLE(0);
 const NEXT_LAST = NEXT.readDoubleLE(8);
 
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
-const OPEN_ITEM = 0x7b;
-const CLOSE_ITEM = 0x7d;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const QUOTE = 0x22;
-const SPACE = 0x20;
 const B = 0x42;
 const S = 0x53;
 
@@ -94,7 +96,7 @@ export class TokenRequest {
   scan(body: DataView): boolean {
     const end = body.byteLength;
     this.count = 0;
-    let at = passHead(body, pass(body, 0, end, OPEN), end);
+    let at = passHead(body, pass(body, 0, end, OPEN_ARRAY), end);
     while (at !== OTHER && this.count < TOKENS_MAX) {
       const token = this.known.at(body, at, end);
       if (token === UNKNOWN || this.placeOf(token) !== UNKNOWN) return false;
@@ -108,7 +110,7 @@ export class TokenRequest {
       if (at === OTHER) return false;
       const next = byteAt(body, at, end);
       at += 1;
-      if (next === CLOSE) return skipSpaces(body, at, end) === end;
+      if (next === CLOSE_ARRAY) return skipSpaces(body, at, end) === end;
       at = next === COMMA ? passHead(body, at, end) : OTHER;
     }
     return false;
@@ -127,7 +129,7 @@ export class TokenRequest {
       side = text === BUY ? SideCode.BUY : text === SELL ? SideCode.SELL : SideCode[''];
       at = passText(body, at, end, text);
     }
-    at = pass(body, at, end, CLOSE_ITEM);
+    at = pass(body, at, end, CLOSE_OBJECT);
     if (at === OTHER) return OTHER;
     this.add(token, side);
     return skipSpaces(body, at, end);
@@ -149,7 +151,7 @@ function byteAt(body: DataView, at: number, end: number): number {
 
 /** Position after `{"token_id":"`. */
 function passHead(body: DataView, from: number, end: number): number {
-  const at = passText(body, pass(body, from, end, OPEN_ITEM), end, TOKEN_ID);
+  const at = passText(body, pass(body, from, end, OPEN_OBJECT), end, TOKEN_ID);
   return pass(body, pass(body, at, end, COLON), end, QUOTE);
 }
 

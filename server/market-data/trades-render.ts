@@ -19,6 +19,7 @@ import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from '../common/decimal.ts';
 import { nextIteration } from '../common/event-loop.ts';
+import { CLOSE_ARRAY, OPEN_ARRAY } from '../common/json-measure.ts';
 import { transactionHash } from './match-ids.ts';
 import { ascii, type MarketInfo, put, type TokenTexts } from './texts.ts';
 import type { TradesIndex } from './trades-index.ts';
@@ -36,8 +37,6 @@ const TIMESTAMP = ascii(',"timestamp":');
 const USDC_SIZE = ascii(',"usdcSize":');
 const ROW_END = ascii('"},');
 const OBJECT_END = ascii('},');
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
 
 const ADDRESS_TEXT_BYTES = 42;
 const HASH_TEXT_BYTES = 64;
@@ -293,8 +292,8 @@ export class TradesRenderer {
 function closed(page: Page): Buffer {
   const { bytes } = page;
   const end = Math.max(1, page.used - 1);
-  bytes[0] = OPEN;
-  bytes[end] = CLOSE;
+  bytes[0] = OPEN_ARRAY;
+  bytes[end] = CLOSE_ARRAY;
   return bytes.subarray(0, end + 1);
 }
 

@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keccakIsNative } from '../auth/keccak.ts';
 import { secp256k1IsNative } from '../auth/secp256k1.ts';
+import { backOffMs } from '../common/back-off.ts';
 import { type Log, type Logger, openLogger } from '../common/logger.ts';
 import { packageName, packageVersion } from '../common/package-version.ts';
 import { Output } from '../common/terminal.ts';
@@ -126,21 +127,21 @@ async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Pr
     const { adminHost: host, adminPort: port } = config;
     log('info', `admin listener on http://${host}:${port}`, { host, port });
   }
-  let waitMs = RETRY_MS;
+  let pauses = 0;
   while (!signal.aborted) {
     const node = await start(given, logger, signal);
     if (node === 'again') continue;
     if (node === undefined) break;
     admin.report(node);
-    if (waitMs === RETRY_MS)
+    if (pauses === 0)
       log('info', `${packageName()} ${packageVersion()} runs`, {
         at: { ...modeLines(config, node.mode()), ...addressesOf(config, node.port) },
       });
     if (node.writable) await Promise.race([whenAborted(signal), ...(node.over ? [node.over] : [])]);
     else {
-      await whenWritable(config.dataDir, waitMs, signal);
-      // Each attempt interrupts reads, and may fail for a reason that the probe cannot detect.
-      waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
+      pauses += 1;
+      await whenWritable(config.dataDir, backOffMs(pauses, RETRY_MS, RETRY_MS_MAX), signal);
+      // Each attempt interrupts the reads, and may fail for a reason that the probe cannot see.
       if (!signal.aborted) log('info', PAUSES.directory.ends);
     }
     await node.close();

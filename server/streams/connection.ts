@@ -6,10 +6,11 @@
  */
 
 import { refusalCode } from '../common/error-bodies.ts';
+import { isWithin } from '../common/json.ts';
+import type { JsonBounds } from '../common/json-measure.ts';
 import type { Shape } from '../common/schema.ts';
 import type { Socket, SocketHandler } from '../http/sockets.ts';
 import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
-import { isExcessive } from './message-text.ts';
 import { invalid, type Problem, type Subscription } from './messages.ts';
 import type { Paced, Pacer } from './pacer.ts';
 import {
@@ -32,6 +33,7 @@ export abstract class Connection implements SocketHandler, Paced {
   private readonly parts: ConnectionParts;
   protected readonly socket: Socket;
   protected readonly limits: StreamLimits;
+  private readonly messageBounds: JsonBounds;
   protected isOver = false;
   protected readonly openedAt: number;
   /** Messages that wait for the current one, or for their turn. */
@@ -45,6 +47,8 @@ export abstract class Connection implements SocketHandler, Paced {
     this.parts = parts;
     this.socket = parts.socket;
     this.limits = parts.limits;
+    const values = VALUES_EACH * subscriptions(parts.limits) + VALUES_MORE;
+    this.messageBounds = { depth: DEPTH_MAX, values };
     this.openedAt = parts.elapsed();
     this.lastMessageAt = this.openedAt;
   }
@@ -190,7 +194,7 @@ export abstract class Connection implements SocketHandler, Paced {
 
   private take(text: string): void {
     if (isPing(text)) this.socket.send(PONG);
-    else if (isExcessive(text, VALUES_EACH * subscriptions(this.limits) + VALUES_MORE)) {
+    else if (!isWithin(Buffer.from(text), this.messageBounds)) {
       this.sendProblem(invalid('too many values, or too deep'));
     } else {
       this.continueHandling(this.receive(text));
@@ -233,7 +237,9 @@ function isPing(text: string): boolean {
   return text.length === 4 && text.toUpperCase() === 'PING';
 }
 
-/** Values of a resume point: an object, its two members and the comma after it. Names need more. */
+/** An object with lists of objects has three levels. */
+const DEPTH_MAX = 8;
+/** Values of a resume point, an object with two members, with room for fields that are not read. */
 const VALUES_EACH = 8;
 const VALUES_MORE = 64;
 

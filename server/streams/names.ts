@@ -8,6 +8,7 @@ import { conditionAt, tokenIdAt, tokenMarket, tokenOutcome } from '../../engine/
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
+import { BoundedCache } from '../common/bounded-cache.ts';
 import { wordsToDecimal, wordsToHex } from '../common/uint256.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
@@ -26,7 +27,9 @@ export class Names {
   readonly tables: Tables;
   private readonly lookup: MarketLookup;
   private readonly accounts: AccountTexts;
-  private readonly tokens = new Map<number, TokenName>();
+  private readonly tokens = new BoundedCache(TOKENS_CACHED_MAX, (token: TokenRow) =>
+    this.tokenName(token),
+  );
 
   constructor(tables: Tables, lookup: MarketLookup) {
     this.tables = tables;
@@ -35,19 +38,7 @@ export class Names {
   }
 
   token(token: TokenRow): TokenName {
-    const known = this.tokens.get(token);
-    if (known !== undefined) return known;
-    const { tables } = this;
-    const market = tokenMarket(tables, token);
-    const name = {
-      id: wordsToDecimal(tables.tokenI, tokenIdAt(token)),
-      market,
-      condition: this.condition(market),
-      outcome: tokenOutcome(tables, token),
-    };
-    if (this.tokens.size === TOKENS_CACHED_MAX) this.tokens.clear();
-    this.tokens.set(token, name);
-    return name;
+    return this.tokens.get(token)!;
   }
 
   /** Label of a token's outcome; '' if the catalog does not list the market. */
@@ -61,5 +52,16 @@ export class Names {
 
   wallet(account: AccountRow): string {
     return this.accounts.wallet(account);
+  }
+
+  private tokenName(token: TokenRow): TokenName {
+    const { tables } = this;
+    const market = tokenMarket(tables, token);
+    return {
+      id: wordsToDecimal(tables.tokenI, tokenIdAt(token)),
+      market,
+      condition: this.condition(market),
+      outcome: tokenOutcome(tables, token),
+    };
   }
 }

@@ -5,7 +5,7 @@
  * Thread: any that may read the tables.
  */
 import type { NumberedEntry } from '../../storage/projection/statements.ts';
-import { type CsvColumns, csvOf, plainColumn, textColumn } from '../common/csv.ts';
+import { type CsvColumns, csvOf, plainColumn, textColumn } from '../../storage/texts/csv.ts';
 import type { AccountTexts } from '../market-data/account-texts.ts';
 import { CAUSES, COLUMNS, type StatementEntry } from './statement-schemas.ts';
 

@@ -21,7 +21,6 @@ const StatementQueryShape = Type.Object({
   ),
 });
 export const STATEMENT_QUERY = compileQuery(StatementQueryShape);
-export type StatementQuery = Static<typeof StatementQueryShape>;
 
 const Total = Type.String({ pattern: '^\\d+$', description: 'micro-units' });
 const Change = Type.String({ pattern: '^-?\\d+$', description: 'micro-units' });

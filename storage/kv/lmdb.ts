@@ -7,7 +7,7 @@
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { checkDataFile } from './lmdb-file.ts';
 
-export type { Database, Key, RootDatabase } from 'lmdb';
+export type { Database, RootDatabase } from 'lmdb';
 
 /** Meaning of a resolved write: on disk (survives a power cut), or in the page cache only. */
 export type Durability = 'flushed' | 'committed';

@@ -35,6 +35,7 @@ export function finalWord(tables: Tables, sequence: number): number {
   return tables.orderI[orderIdAt(closedOrder(tables, sequence))]!;
 }
 
+/** @internal Tests store single fills. */
 export function fillCopy(tables: Tables, sequence: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(FILL_BYTES);
   fillCopier(tables)(sequence, copy, 0);

@@ -6,6 +6,7 @@
  */
 import { basename } from 'node:path';
 import type { JsonObject } from '../catalog/catalog-json.ts';
+import { csvCells } from '../texts/csv.ts';
 import { type Cells, CSV_COLUMNS, type CsvRow, rowOf } from './csv-columns.ts';
 import { RecordingDamaged, type RecordingEntry } from './entries.ts';
 
@@ -30,8 +31,11 @@ export async function* csvEntries(
     for (const line of lines) {
       number += 1;
       const where = `${path}: line ${number}`;
-      const cells = cellsOf(line, where);
-      if (cells === undefined) continue;
+      const text = line.trimEnd();
+      if (text === '') continue;
+      const cells = csvCells(text);
+      if (typeof cells === 'number')
+        throw new RecordingDamaged(`${where}, cell ${cells}: its quotes are not closed`);
       if (header === undefined) {
         header = headerOf(cells, where);
         continue;
@@ -150,22 +154,4 @@ function faultIn(
   return new RecordingDamaged(
     `${where}, column ${names[places.get(column) ?? -1] ?? column}: it ${what}`,
   );
-}
-
-/** Returns cells without blanks at their ends; undefined for an empty line. */
-function cellsOf(line: string, where: string): string[] | undefined {
-  const text = line.replace(/\r$/, '');
-  if (text.trim() === '') return undefined;
-  if (!text.includes('"')) return text.split(',').map((cell) => cell.trim());
-  const cells: string[] = [];
-  const cell = /\s*(?:"((?:[^"]|"")*)"\s*|([^",]*))(,|$)/y;
-  for (let isOpen = true; isOpen; ) {
-    const found = cell.exec(text);
-    if (found === null)
-      throw new RecordingDamaged(`${where}, cell ${cells.length + 1}: its quotes are not closed`);
-    const [, quoted, plain = '', end] = found;
-    cells.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"').trim());
-    isOpen = end === ',';
-  }
-  return cells;
 }

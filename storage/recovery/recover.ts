@@ -42,6 +42,7 @@ export interface Begun {
  * Rebuilds the engine's memory in tables of `capacities`, which may be larger than those of the
  * last run. Throws an Error that names what is wrong and where.
  * @param fills where to read fills for which the ring had no room when the snapshot was taken
+ * @internal Benchmarks and tests recover without a thread.
  */
 export function recover(
   capacities: Capacities,

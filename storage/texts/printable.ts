@@ -1,6 +1,6 @@
 /**
  * Characters that print nothing, or that a terminal obeys: the one definition behind texts that are taken
- * (door.ts), written to a terminal (server/common/terminal.ts) and into CSV (server/common/csv.ts).
+ * (door.ts), written to a terminal (server/common/terminal.ts) and into CSV (csv.ts).
  * Rules: docs/protocol.md#texts
  */
 

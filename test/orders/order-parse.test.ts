@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { type OrderItem, parseOrders } from '../../server/orders/worker/order-parse.ts';
-import { RowCache } from '../../server/orders/worker/row-cache.ts';
 import { rounds } from '../common/random.ts';
 
 const MAX = 500;
@@ -349,24 +348,4 @@ test('no JSON makes the parser throw', () => {
     }),
     { numRuns: rounds(500) },
   );
-});
-
-test('a text that was found is not looked up again, but one that was not found is', () => {
-  const registered = new Map([['12', 3]]);
-  const looked: string[] = [];
-  const tokens = new RowCache((text) => {
-    looked.push(text);
-    return registered.get(text) ?? 0;
-  });
-  assert.deepEqual(
-    ['12', '12', '13', '13'].map((text) => tokens.find(text)),
-    [3, 3, 0, 0],
-  );
-  registered.set('13', 4);
-  assert.deepEqual([tokens.find('13'), tokens.find('13')], [4, 4]);
-  assert.deepEqual(looked, ['12', '13', '13', '13']);
-  // As many as anybody may make up stay bounded: they are forgotten together.
-  const all = new RowCache((text) => Number(text));
-  for (let i = 1; i <= 5_000; i++) assert.equal(all.find(String(i)), i);
-  assert.equal(all.find('1'), 1);
 });

@@ -1,19 +1,5 @@
 /** Allowed imports between folders; tests compare them with the sources and with the tables of the READMEs. */
 
-/** Top folders that a top folder may import from. */
-export const TOP_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  build: ['build'],
-  engine: ['engine'],
-  storage: ['engine', 'storage'],
-  server: ['engine', 'storage', 'server'],
-  // Traders of the demo are clients of the node.
-  'server/demo': ['engine', 'storage', 'server', 'client'],
-  client: ['client'],
-  examples: ['client', 'examples'],
-  bench: ['engine', 'storage', 'server', 'client', 'bench'],
-  test: ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'],
-};
-
 /**
  * Folders below a top folder, each with the folders of the same top folder that it may import. '' stands for files directly
  * in the top folder.
@@ -38,7 +24,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     projection: ['control-records', 'files', 'kv', 'log', 'recovery', 'snapshot'],
     texts: [],
     catalog: ['files', 'kv', 'texts'],
-    recordings: ['catalog'],
+    recordings: ['catalog', 'texts'],
     operations: [
       'catalog',
       'control-records',
@@ -130,7 +116,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     orders: ['common', 'load', 'measure'],
     paper: ['common', 'load'],
     profile: ['load', 'measure', 'orders'],
-    server: [],
+    server: ['common'],
     catalog: ['common', 'load'],
     http: ['common', 'catalog'],
     spans: ['common', 'catalog', 'http', 'load'],

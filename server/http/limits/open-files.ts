@@ -26,7 +26,10 @@ export function openFilesMax(): number {
   }
 }
 
-/** @param text of /proc/self/limits */
+/**
+ * @param text of /proc/self/limits
+ * @internal Tests read limits that this machine lacks.
+ */
 export function readLimit(text: string): number {
   const soft = /^Max open files +(\d+|unlimited)/m.exec(text)?.[1];
   if (soft === 'unlimited') return UNLIMITED;

@@ -8,6 +8,7 @@
 import { RejectReason, type RejectReasonCode } from '../../../engine/orders/reject-reasons.ts';
 import { Status } from '../../../engine/tables/codes.ts';
 import { writeMicro } from '../../common/decimal.ts';
+import { CLOSE_ARRAY, COMMA, OPEN_ARRAY } from '../../common/json-measure.ts';
 import { REJECTS, type Reject, type RejectNumber } from '../../common/refusals.ts';
 import { AnswerHead, align, Slot, type SlotView } from '../exchange-memory/slots.ts';
 import type { Explanation } from './result-details.ts';
@@ -32,9 +33,6 @@ const KNOWN_CODE = Buffer.from(
   `,${JSON.stringify({ detail: DUPLICATE.detail, code: DUPLICATE.code }).slice(1)}`,
 );
 const END = Buffer.from('}');
-const COMMA = 0x2c;
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
 
 /** Texts of rejected orders (ORDER_TEXTS). */
 export type OrderTexts = 'spec' | 'polymarket';
@@ -72,11 +70,11 @@ export class ResultWriter {
 
   openList(): void {
     this.open();
-    this.bytes[this.at++] = OPEN;
+    this.bytes[this.at++] = OPEN_ARRAY;
   }
 
   closeList(): void {
-    this.bytes[this.at++] = CLOSE;
+    this.bytes[this.at++] = CLOSE_ARRAY;
     this.close(200);
   }
 

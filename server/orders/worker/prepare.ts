@@ -31,6 +31,7 @@ import { order2Digest, orderDigest } from '../../auth/eip712.ts';
 import type { OrderSeparators } from '../../auth/exchange-domains.ts';
 import { recoverAddress } from '../../auth/secp256k1.ts';
 import { type WalletFactories, Wallets } from '../../auth/wallet-factory.ts';
+import { BoundedCache } from '../../common/bounded-cache.ts';
 import {
   bytesToWords,
   decimalToSafe,
@@ -41,7 +42,6 @@ import {
 } from '../../common/uint256.ts';
 import type { OrderItem } from './order-parse.ts';
 import type { Explanation } from './result-details.ts';
-import { RowCache } from './row-cache.ts';
 import type { SignatureDiagnosis } from './signature-diagnosis.ts';
 
 /** Sender of the request, from the level-2 check. */
@@ -62,6 +62,8 @@ export interface PrepareOptions {
   readonly diagnosis?: SignatureDiagnosis | undefined;
 }
 
+/** Token ids, and condition ids, whose rows are cached. */
+const TEXTS_MAX = 4_096;
 const EOA = 0;
 const CONTRACT_WALLET = 3;
 const NEVER = Number.MAX_SAFE_INTEGER;
@@ -92,8 +94,9 @@ export class OrderPreparer {
   private readonly owner = new Int32Array(API_KEY_WORDS);
 
   private readonly wallets: Wallets;
-  private readonly tokens = new RowCache((text) => this.lookForToken(text));
-  private readonly markets = new RowCache((text) => this.lookForMarket(text));
+  // To parse a number of 78 digits takes longer than the rest of a look-up. Rows are never removed.
+  private readonly tokens = new BoundedCache(TEXTS_MAX, (id: string) => this.lookForToken(id));
+  private readonly markets = new BoundedCache(TEXTS_MAX, (id: string) => this.lookForMarket(id));
 
   constructor(tables: Tables, options: PrepareOptions) {
     this.tables = tables;
@@ -102,7 +105,7 @@ export class OrderPreparer {
   }
 
   prepare(item: OrderItem, caller: Caller, out: CommandBuffer): void {
-    const token = this.tokens.find(item.tokenId);
+    const token = this.tokens.get(item.tokenId) ?? 0;
     let precheck = this.earlyReason(item, caller, token);
     const isBuy = item.side === 0;
     const shares = amountOf(isBuy ? item.takerAmount : item.makerAmount);
@@ -146,13 +149,14 @@ export class OrderPreparer {
     });
   }
 
-  private lookForToken(id: string): TokenRow | 0 {
-    return decimalToWords(id, this.words, 0) ? findToken(this.tables, this.words, 0) : 0;
+  private lookForToken(id: string): TokenRow | undefined {
+    if (!decimalToWords(id, this.words, 0)) return undefined;
+    return findToken(this.tables, this.words, 0) || undefined;
   }
 
-  private lookForMarket(condition: string): MarketRow | 0 {
-    if (!hexToBytes(condition, 32, this.condition, 0)) return 0;
-    return findMarket(this.tables, bytesToWords(this.condition, this.words), 0);
+  private lookForMarket(condition: string): MarketRow | undefined {
+    if (!hexToBytes(condition, 32, this.condition, 0)) return undefined;
+    return findMarket(this.tables, bytesToWords(this.condition, this.words), 0) || undefined;
   }
 
   /** Returns rule 1 to 4, or 0. Registrations are never removed, so an answer found here stays true. */
@@ -169,7 +173,7 @@ export class OrderPreparer {
       return RejectReason.postOnlyType;
     }
     if (item.conditionId === undefined) return token === 0 ? RejectReason.tokenUnknown : 0;
-    const market = this.markets.find(item.conditionId);
+    const market = this.markets.get(item.conditionId) ?? 0;
     if (market === 0) return RejectReason.conditionUnknown;
     if (token === 0) return RejectReason.tokenUnknown;
     const owner = tokenMarket(this.tables, token);

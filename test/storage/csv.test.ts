@@ -1,6 +1,7 @@
+/** The one writer of CSV, against a reader written apart, and the one reader of its lines. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { csvOf, plainColumn, textColumn } from '../../server/common/csv.ts';
+import { csvCells, csvOf, plainColumn, textColumn } from '../../storage/texts/csv.ts';
 import { rounds, withSeed } from '../common/random.ts';
 
 interface Row {
@@ -30,6 +31,12 @@ test('quotes, commas and line breaks are quoted, and terminal control characters
   assert.equal(lineOf('a "b", c'), '"a ""b"", c",0\r\n');
   assert.equal(lineOf('a\nb'), '"a\nb",0\r\n');
   assert.equal(lineOf('a\x1b[31mb\r\u202e'), 'a\\u001b[31mb\\r\\u202e,0\r\n');
+});
+
+test('cells of a line lose blanks and quotes, and a cell whose quotes are not closed is named', () => {
+  assert.deepEqual(csvCells(' a ,"b ""c"", d" ,,'), ['a', 'b "c", d', '', '']);
+  assert.deepEqual(csvCells('a,b'), ['a', 'b']);
+  assert.deepEqual([csvCells('a,"b'), csvCells('"a"b,c'), csvCells('a"b')], [2, 1, 1]);
 });
 
 test('a plain column refuses values other than numbers, ids, times and words', () => {

@@ -1,10 +1,12 @@
 /**
- * The one writer of CSV: RFC 4180 with a head. A column of texts protects a reader's spreadsheet: a cell that would
+ * CSV, written and read: RFC 4180 with a head. A column of texts protects a reader's spreadsheet: a cell that would
  * be a formula there begins with an apostrophe. Plain columns (numbers, amounts, ids, times) are never changed.
  * Rules: docs/protocol.md#csv
+ *
+ * Pure; any thread. Non-goals: reading a line break within quotes.
  */
 import assert from 'node:assert/strict';
-import { escapeOf, replaceUnprintable } from '../../storage/texts/printable.ts';
+import { escapeOf, replaceUnprintable } from './printable.ts';
 
 /** `undefined` is an empty cell. */
 export type Cell = string | number | undefined;
@@ -72,4 +74,19 @@ function plainCell(cell: Cell): string {
 function numberText(value: number): string {
   const text = value.toFixed(6);
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+/** Cells of a line, without blanks at their ends; or the number, from 1, of a cell whose quotes are not closed. */
+export function csvCells(line: string): string[] | number {
+  if (!line.includes('"')) return line.split(',').map((cell) => cell.trim());
+  const cells: string[] = [];
+  const next = /\s*(?:"((?:[^"]|"")*)"\s*|([^",]*))(,|$)/y;
+  for (let isOpen = true; isOpen; ) {
+    const found = next.exec(line);
+    if (found === null) return cells.length + 1;
+    const [, quoted, plain = '', end] = found;
+    cells.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"').trim());
+    isOpen = end === ',';
+  }
+  return cells;
 }
