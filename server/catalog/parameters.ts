@@ -24,7 +24,7 @@ import {
 import { keyOf } from './text-index.ts';
 
 const VALUES_MAX = 100;
-export const LIMIT_MAX = 500;
+const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 100;
 const LIMIT_PER_TYPE_DEFAULT = 25;
 /** Ids are whole numbers below 10^15 (storage/catalog/catalog-fields.ts). */

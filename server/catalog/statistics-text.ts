@@ -39,7 +39,7 @@ const FORMS: Readonly<Partial<Record<ColumnKind, LiveForm>>> = {
 };
 
 /** The live columns of a kind as JSON. */
-export class StatisticText {
+class StatisticText {
   private readonly members;
 
   constructor(columns: readonly LiveColumn[]) {
