@@ -15,7 +15,7 @@ import {
 import { type Caller, OperationRefused, operation } from './operation-row.ts';
 import { NoInput } from './operation-schemas.ts';
 
-export type ClusterView = Static<typeof ClusterAnswer>;
+type ClusterView = Static<typeof ClusterAnswer>;
 
 /** Cluster actions for an operator; a text is the reason of a refusal. */
 export interface ClusterControl {

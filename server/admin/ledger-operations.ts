@@ -162,7 +162,7 @@ export const LEDGER_OPERATIONS = [
   ),
 ];
 
-export interface LedgerServiceParts extends LedgerOperationParts {
+interface LedgerServiceParts extends LedgerOperationParts {
   readonly nameToken: NameToken;
 }
 

@@ -40,9 +40,8 @@ export interface AdminOptions {
   readonly handlers: Readonly<Record<AdminPath, () => AdminAnswer | Promise<AdminAnswer>>>;
   /** Undefined while the node starts or ends. */
   readonly operations: () => AdminOperations | undefined;
-  readonly files: ReadonlyMap<string, PageFile>;
-  /** Files read at their first request; undefined for other paths. */
-  readonly lateFile: (path: string) => Promise<PageFile> | undefined;
+  /** `undefined` for a path without a file. */
+  readonly file: (path: string) => PageFile | Promise<PageFile> | undefined;
   /** The public API, to which the page may connect. */
   readonly api: () => PublicApi;
   readonly log: (line: string) => void;
@@ -224,11 +223,9 @@ class AdminRoutes {
   }
 
   private file({ path }: RequestContext): Answer | Promise<Answer> {
-    const { files, lateFile } = this.options;
-    const file = files.get(path);
-    if (file !== undefined) return fileAnswer(file);
     if (this.methods.has(path)) return this.notAllowed(path);
-    return lateFile(path)?.then(fileAnswer) ?? problem(404, 'not found');
+    const file = this.options.file(path);
+    return file === undefined ? problem(404, 'not found') : then(file, fileAnswer);
   }
 
   private notAllowed(path: string): Answer {

@@ -13,7 +13,7 @@ import { EVENT_REF, MARKET_REF } from './venue-schemas.ts';
 /** Result of looking a number or a slug up; `many`: several have the slug. */
 type Named = { readonly found: string } | 'none' | 'many';
 
-export interface InputNames {
+interface InputNames {
   /** 20 bytes; undefined where no wallet has the name. */
   readonly wallet: (name: string) => Uint8Array | undefined;
   /** Condition id of a market, by its number or slug. */

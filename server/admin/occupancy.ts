@@ -14,7 +14,7 @@ import {
 } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 
-export interface Occupancy {
+interface Occupancy {
   readonly table: string;
   readonly used: number;
   readonly capacity: number;

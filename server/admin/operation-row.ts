@@ -68,7 +68,7 @@ export interface Caller {
 }
 
 /** Executes a row. An exception is a fault of the node: 500, and a line in the log. */
-export type OperationHandler<Row extends OperationRow> = (
+type OperationHandler<Row extends OperationRow> = (
   input: Static<Row['input']>,
   caller: Caller,
 ) => Result<Static<Row['answer']>> | Promise<Result<Static<Row['answer']>>>;

@@ -63,7 +63,3 @@ export function isChange(key: OperationKey): boolean {
   const { ofPlay, reads } = operationRow(key);
   return key.startsWith('POST ') && ofPlay !== true && reads !== true;
 }
-
-export function isOperation(key: string): key is OperationKey {
-  return Object.hasOwn(OPERATIONS, key);
-}

@@ -16,7 +16,7 @@ export interface PageFile {
 }
 
 /** Maps a path on the listener to a file of a package, relative to node_modules. */
-export type PackageFiles = Readonly<Record<string, string>>;
+type PackageFiles = Readonly<Record<string, string>>;
 
 export const PACKAGE_FILES: PackageFiles = {
   '/assets/lib/uPlot.esm.js': 'uplot/dist/uPlot.esm.js',

@@ -49,7 +49,7 @@ import {
   WithdrawProposalInput,
 } from './venue-schemas.ts';
 
-export interface ResolutionOperationParts extends LedgerOperationParts, MarketOperationParts {
+interface ResolutionOperationParts extends LedgerOperationParts, MarketOperationParts {
   /** True: a payout needs `confirm`. */
   readonly needsConfirm: boolean;
   /** Id of the event of a market; undefined where the catalog has none. */

@@ -64,7 +64,7 @@ export interface PublicApi {
   readonly port: number;
 }
 
-export interface SummaryParts {
+interface SummaryParts {
   readonly status: string;
   readonly version: string;
   /** Unix milliseconds. */
@@ -103,7 +103,7 @@ function nodeSummary(facts: NodeFacts, now: number) {
       requests: requests
         .flatMap((row) => row.byStatus())
         .reduce((sum, { count }) => sum + count, 0),
-      orders: total(results),
+      orders: Array.from(results).reduce((sum, count) => sum + count, 0),
       accepted: results[RejectReason.accepted] ?? 0,
     },
     queue,
@@ -117,10 +117,4 @@ function nodeSummary(facts: NodeFacts, now: number) {
     occupancy: occupancyOf(tables),
     streams: { clients: streams.clients, bytes_held: streams.unreadBytes },
   };
-}
-
-function total(counts: ArrayLike<number>): number {
-  let sum = 0;
-  for (let at = 0; at < counts.length; at++) sum += counts[at]!;
-  return sum;
 }

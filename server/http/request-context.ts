@@ -74,13 +74,13 @@ export interface Route {
   /** Handler; may answer later. An error becomes a 500, or a 503 for Unavailable. */
   readonly run: (context: RequestContext) => void | Promise<void>;
   /** Body of that 500; by default {"error":"internal_error"}. */
-  readonly failure?: (error: unknown) => string;
+  readonly failure?: ((error: unknown) => string) | undefined;
   /** Returns false where it has answered a request whose body is not to be read. */
   readonly admits?: (context: RequestContext) => boolean;
   /** Body of a 413; by default {"error":"payload too large"}. */
   readonly tooLarge?: string;
   /** Headers of a 429 for a caller that may send no long body now; undefined = it may. */
-  readonly longRefused?: (context: RequestContext) => Headers | undefined;
+  readonly longRefused?: ((context: RequestContext) => Headers | undefined) | undefined;
   /** Rate limits that cover the route; none by default. */
   readonly limits?: readonly RateClass[];
   /**
@@ -88,7 +88,7 @@ export interface Route {
    */
   readonly writes?: boolean;
   /** Body of a 429; by default {"error":"Too Many Requests"}. */
-  readonly throttled?: string;
+  readonly throttled?: string | undefined;
 }
 
 /**

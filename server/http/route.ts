@@ -21,7 +21,7 @@ export type Api = 'catalog' | 'data' | 'trading';
 export type Access = 'none' | 'level1' | 'level2' | 'level2-read';
 
 /** Bound of the body: none is read, a mebibyte, or the bytes of a batch of orders. */
-export type BodyBound = 'none' | 'mebibyte' | 'batch';
+type BodyBound = 'none' | 'mebibyte' | 'batch';
 
 /** Groups of the OpenAPI document (server/routes/groups.ts). */
 export type RouteGroup =

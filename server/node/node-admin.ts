@@ -51,6 +51,7 @@ export class NodeAdmin {
     if (port === 0) return;
     // With a package that a node without this listener need not load.
     const { Metrics } = await import('../admin/metrics.ts');
+    const files = readPageFiles(pageFolder(), PACKAGE_FILES);
     const delay = new LoopDelay();
     const metrics = new Metrics();
     this.delay = delay;
@@ -71,8 +72,7 @@ export class NodeAdmin {
         '/page/summary': () => ({ status: 200, body: this.summary(delay.delay()) }),
       },
       operations: () => (this.isEnding ? undefined : this.node?.operations),
-      files: readPageFiles(pageFolder(), PACKAGE_FILES),
-      lateFile: documentFile,
+      file: (path) => files.get(path) ?? documentFile(path),
       api: () => this.api(),
       log,
     });

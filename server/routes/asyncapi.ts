@@ -16,7 +16,7 @@ interface DocumentedStream {
   readonly events: Readonly<Record<string, { readonly sent: string; readonly schema: TSchema }>>;
 }
 
-export interface AsyncApiParts {
+interface AsyncApiParts {
   /** Keyed by path. */
   readonly streams: Readonly<Record<string, DocumentedStream>>;
   /** Bounds for which a connection is closed with 1008. */

@@ -7,6 +7,7 @@
 import { webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { Headers } from '../http/answer-head.ts';
 import type { RequestContext } from '../http/http.ts';
 
 const compress = promisify(gzip);
@@ -15,8 +16,6 @@ const TAG_BYTES = 16;
 
 /** Request headers for PreparedAnswer.reply(), in its order. */
 export const ANSWER_HEADERS = ['if-none-match', 'accept-encoding'] as const;
-
-type Headers = readonly (readonly [string, string])[];
 
 export class PreparedAnswer {
   private readonly bytes: Buffer;

@@ -94,17 +94,15 @@ function serveRow(
   row: RouteRow,
   handler: AnyHandler,
 ): Route {
-  const failure = parts.failures[row.api];
+  const isOpen = row.access === 'none';
   const route = {
     method,
     path,
     bodyBytesMax: bodyBytesMax(row, parts.maxBatchOrders),
     limits: row.limits,
-    ...(row.api === 'catalog' ? { throttled: CATALOG_THROTTLED } : {}),
-    ...(failure === undefined ? {} : { failure }),
-    ...(row.access === 'none'
-      ? {}
-      : { longRefused: (context: RequestContext) => parts.discarded.refusal(context) }),
+    throttled: row.api === 'catalog' ? CATALOG_THROTTLED : undefined,
+    failure: parts.failures[row.api],
+    longRefused: isOpen ? undefined : (context: RequestContext) => parts.discarded.refusal(context),
   };
   const prefix = parts.credentialPrefix;
   const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix), ...choiceHeaders(row)];
@@ -114,7 +112,7 @@ function serveRow(
   }
   const run = handler as Handler<unknown, unknown>;
   const { parse } = row.query;
-  if (row.access === 'none') {
+  if (isOpen) {
     return {
       ...route,
       headers: [],

@@ -16,7 +16,7 @@ import { errorBody } from '../common/error-bodies.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../http/http.ts';
 import { HandlerLimits } from '../http/limits/handler-limits.ts';
-import { handlersOfLists } from '../http/route.ts';
+import { handlersOfLists, type ServicesOf } from '../http/route.ts';
 import type { HistoryService } from '../market-data/history-service.ts';
 import { type TokenRouteParts, TokenRouteReads } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
@@ -35,7 +35,7 @@ import { type Forwarding, serveTable } from './serve.ts';
 import { withPublicTrades, withTradingMarkets } from './shared-paths.ts';
 
 /** Parts of a node that its routes use. */
-export interface RouteParts
+interface RouteParts
   extends AccountRouteParts,
     Omit<NodeInfoParts, 'seconds'>,
     Omit<TokenRouteParts, 'tops'> {
@@ -78,7 +78,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     forClients: config.catalogObjects === 'clients',
     errors: config.catalogErrors,
   });
-  const handlers = handlersOfLists(ROUTE_LISTS, {
+  const services: ServicesOf<typeof ROUTE_LISTS> = {
     node: new NodeInfo({ ...parts, seconds }),
     keys: { auth: parts.auth, config, limits, faucet: faucetOf(parts) },
     orders: { lines: parts.lines, limits },
@@ -102,7 +102,8 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     tradingMarkets: markets,
     liveActivity: { trades: parts.trades, allowlist },
     programs: undefined,
-  });
+  };
+  const handlers = handlersOfLists(ROUTE_LISTS, services);
   const routes = serveTable(
     {
       auth: parts.auth,

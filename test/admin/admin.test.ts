@@ -64,8 +64,7 @@ async function listening(
       '/clock/accept': answering('{}'),
     },
     operations: () => undefined,
-    files: new Map(),
-    lateFile: () => undefined,
+    file: () => undefined,
     api: () => ({ host: '', port: 3000 }),
     log: () => undefined,
     ...options,
@@ -74,7 +73,7 @@ async function listening(
   return server.port;
 }
 
-test('what is not there is a 404 in JSON, and only GET and HEAD are taken', async (t) => {
+test('an unknown path is answered 404 in JSON, and methods other than GET and HEAD are refused', async (t) => {
   const port = await listening(t);
   for (const path of ['/', '/nothing', '/live/', '/toString', '/assets/../x']) {
     const { headers, status, text } = await ask(port, path);
@@ -89,7 +88,7 @@ test('what is not there is a 404 in JSON, and only GET and HEAD are taken', asyn
   assert.deepEqual([head.status, head.text, head.headers['content-length']], [200, '', '17']);
 });
 
-test('where a token is set, it is asked for on every route that the table says', async (t) => {
+test('a listener with a token requires it on every route that the table says', async (t) => {
   const port = await listening(t, { token: TOKEN });
   for (const [path, { method, token }] of Object.entries(ADMIN_TABLE)) {
     const bearing = (text: string) => ({ Authorization: `Bearer ${text}` });
@@ -104,7 +103,7 @@ test('where a token is set, it is asked for on every route that the table says',
   }
 });
 
-test('what changes something is taken by POST only, and from no web page', async (t) => {
+test('a change is accepted by POST only, and from no web page', async (t) => {
   const port = await listening(t);
   const accept = (method: string, headers = {}) => ask(port, '/clock/accept', headers, method);
   assert.equal((await accept('POST')).status, 200);
@@ -117,7 +116,7 @@ test('what changes something is taken by POST only, and from no web page', async
   }
 });
 
-test('a loopback listener takes names of this machine only', async (t) => {
+test('a loopback listener accepts host names of this machine only', async (t) => {
   const port = await listening(t);
   for (const host of ['localhost', '127.0.0.1:9', '[::1]:3001', 'LOCALHOST:1', '127.9.9.9']) {
     assert.equal((await ask(port, '/live', { Host: host })).status, 200, host);
@@ -132,7 +131,7 @@ test('a loopback listener takes names of this machine only', async (t) => {
 
 test('a page of another site is refused, a navigation to the page is not', async (t) => {
   const files = new Map([['/', { type: 'text/html', bytes: Buffer.from('<p>') }]]);
-  const port = await listening(t, { files });
+  const port = await listening(t, { file: (path) => files.get(path) });
   const own = `http://127.0.0.1:${port}`;
   for (const path of ['/live', '/health', '/healthz', '/ready', '/metrics', '/page/summary']) {
     for (const site of ['cross-site', 'same-site']) {
@@ -146,7 +145,7 @@ test('a page of another site is refused, a navigation to the page is not', async
   assert.equal((await ask(port, '/', { 'Sec-Fetch-Site': 'cross-site' })).status, 200);
 });
 
-test('scrapes without end take a bounded part of the thread, and get the last text meanwhile', async (t) => {
+test('endless scrapes take a bounded part of the thread, and get the last text meanwhile', async (t) => {
   let made = 0;
   let now = 0;
   const slow = (): { status: number; body: string } => {
@@ -185,7 +184,7 @@ test('a machine that stood still during a scrape does not end new texts for long
   assert.equal((await ask(port, '/metrics')).text, '2');
 });
 
-test('who goes on without waiting for answers loses the connection, others do not', async (t) => {
+test('a client that pipelines without reading answers loses its connection, others do not', async (t) => {
   const port = await listening(t);
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -242,7 +241,7 @@ test('the page may load its own files and reach the public API, and nothing else
   writeFileSync(join(folder, 'index.html'), '<!doctype html>');
   writeFileSync(join(folder, 'deep', 'page.js'), 'export {};');
   const files = readPageFiles(folder, { '/assets/lib/any.json': 'piscina/package.json' });
-  const port = await listening(t, { files, token: TOKEN });
+  const port = await listening(t, { file: (path) => files.get(path), token: TOKEN });
   const { headers, status, text } = await ask(port, '/', { Host: 'localhost:1' });
   assert.deepEqual([status, text], [200, '<!doctype html>']);
   assert.equal(headers['content-type'], 'text/html; charset=utf-8');
@@ -259,7 +258,7 @@ test('the page may load its own files and reach the public API, and nothing else
   assert.throws(() => readPageFiles(folder, {}), /unknown type: .*odd\.xyz/);
 });
 
-test('a port in use is told with what to change', async (t) => {
+test('a start on a used port fails and names the setting to change', async (t) => {
   const port = await listening(t);
   const again = listening(t, { port });
   await assert.rejects(
@@ -268,7 +267,7 @@ test('a port in use is told with what to change', async (t) => {
   );
 });
 
-test('a handler that fails is a 500, and is told in the log', async (t) => {
+test('a handler that fails is answered 500 and logged', async (t) => {
   const lines: string[] = [];
   const failing = { status: 200, body: '{}' };
   const port = await listening(t, {
@@ -288,7 +287,7 @@ test('a handler that fails is a 500, and is told in the log', async (t) => {
   assert.match(lines.join(), /^admin GET \/page\/summary failed: no such thing/);
 });
 
-test('ready says why not: starting, read-only, draining', async (t) => {
+test('/ready gives the reason when the node is starting, read-only or draining', async (t) => {
   const port = await freePort();
   const read = readConfig({ ADMIN_PORT: String(port) }, [], 2);
   assert(read.ok);
@@ -366,7 +365,7 @@ async function lived(): Promise<{ readonly seen: readonly string[]; readonly log
   return { seen: [...seen], log: node.log };
 }
 
-test('a node tells of its start, of itself while it runs, and that it ends; its log is lines of JSON', async () => {
+test('a node reports its start, its state and its end, and its log is lines of JSON', async () => {
   let { log, seen } = await lived();
   // A process that stood still meanwhile has missed how a node began or ended.
   for (let lives = 1; lives < 10 && seen.length < STATES.length; lives++) {

@@ -36,7 +36,7 @@ const cashOf = async (wallet: string): Promise<unknown> => {
   return (json as { cash?: { total: string } }).cash?.total;
 };
 
-test('a file is checked whole: every line that is wrong is named, and nothing is paid in', async () => {
+test('a file with wrong lines is refused as a whole: each is named, and nothing is paid in', async () => {
   const before = await deposited();
   const good = `${addressOf(1)},5`;
   const path = fileOf('wrong.csv', [
@@ -93,7 +93,7 @@ test('a file is checked whole: every line that is wrong is named, and nothing is
   assert.equal(await deposited(), before);
 });
 
-test('each line is paid in once, whatever a spreadsheet made of the file', async () => {
+test('each line is paid in once after a spreadsheet has rewritten the file', async () => {
   const before = Number(await deposited());
   const lines = [
     '\ufeffAmount,"Wallet",signer\r',
@@ -127,7 +127,7 @@ test('each line is paid in once, whatever a spreadsheet made of the file', async
   assert.equal(Number(await deposited()), before + 3 * 6.5);
 });
 
-test('a line that is refused is named, the others are paid in, and a corrected line alone when it is sent again', async () => {
+test('a refused line is named and the others are paid in; a second run pays in the corrected line alone', async () => {
   await alice.place(operator.node, { market: market!, side: 'BUY', ticks: 10, shares: 5 });
   const wallets = Array.from({ length: 1_200 }, (_, i) => `${addressOf(1_000 + i)},0.25`);
   // Its wallet signs for itself.
@@ -152,7 +152,7 @@ test('a line that is refused is named, the others are paid in, and a corrected l
   );
 });
 
-test('a file in which lines were put in or taken out after it was paid in pays nobody', async () => {
+test('a file whose lines were added or removed after payment pays nobody', async () => {
   const lines = Array.from({ length: 3 }, (_, i) => `${addressOf(40 + i)},2`);
   assert.equal((await pay(fileOf('third.csv', lines))).code, 0);
   const before = await deposited();
@@ -199,7 +199,7 @@ async function paidInPart(before: number): Promise<void> {
   while (Number(await deposited()) === before);
 }
 
-test('a command that was cut short is finished by the same one, which waits for a node that was killed', async () => {
+test('a repeated command finishes an interrupted one, and waits for a killed node', async () => {
   const count = SHORT ? 4_000 : 100_000;
   const before = Number(await deposited());
   const lines = Array.from({ length: count }, (_, i) => `${addressOf(10_000 + i)},0.5`);
@@ -235,7 +235,7 @@ test('a command that was cut short is finished by the same one, which waits for 
   assert.equal((await operator.done('GET /admin/ledger')).imbalance, '0');
 });
 
-test('orders of others are taken between the lines of a file', async () => {
+test('orders of others are accepted between the lines of a file', async () => {
   const before = Number(await deposited());
   const lines = Array.from({ length: 4_000 }, (_, i) => `${addressOf(10_000 + i)},0.5`);
   let isOver = false;
@@ -252,7 +252,7 @@ test('orders of others are taken between the lines of a file', async () => {
   assert(meanwhile.length > 0, `after orders: ${sums}`);
 });
 
-test('a request of a file has bounds of its own, and its audit entry says which lines it had', async () => {
+test('a request of a file has bounds of its own, and its audit entry names its lines', async () => {
   const line = (n: number) => ({ line: n, wallet: addressOf(1), amount: '1' });
   const lines = Array.from({ length: DEPOSIT_LINES_MAX + 1 }, (_, i) => line(i + 1));
   const many = await operator.call('POST /admin/ledger/deposits', { id: 'x', lines });

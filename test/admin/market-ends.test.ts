@@ -67,7 +67,7 @@ async function refusal(condition: string): Promise<Record<string, string>> {
   return json as Record<string, string>;
 }
 
-test('when its end comes the orders of a market end, and the catalog closes it', async () => {
+test('at the end of a market its orders end, and the catalog closes it', async () => {
   const made = await create('Does it end?', { endDate: FAR });
   const { condition } = made;
   assert.equal(made.end, FAR);
@@ -130,7 +130,7 @@ test('a market that has ended splits, merges and resolves', async () => {
   );
 });
 
-test('each way in which a market takes no orders has a code and a detail of its own', async () => {
+test('each reason for which a market refuses orders has a code and a detail of its own', async () => {
   const halted = await create('Is it halted?');
   const closed = await create('Is it closed?');
   const isVoid = await create('Is it void?');
@@ -153,7 +153,7 @@ test('each way in which a market takes no orders has a code and a detail of its 
   );
 });
 
-test('with keepOpen the end is a date, and an edit without it gives an end', async () => {
+test('with keepOpen an end date closes nothing, and an edit without it sets the end', async () => {
   const past = '2020-01-01T00:00:00Z';
   const kept = { endDate: past, startDate: past, keepOpen: true };
   const made = await create('Is it kept open?', kept);
@@ -168,7 +168,7 @@ test('with keepOpen the end is a date, and an edit without it gives an end', asy
   assert.deepEqual([same.json.end, same.json.changed], [null, false]);
 });
 
-test('an end that has passed is refused, and so is what is no time', async () => {
+test('an end in the past is refused, and so is an invalid time', async () => {
   const past = { startDate: '2020-01-01T00:00:00Z', endDate: '2020-01-02T00:00:00Z' };
   const body = { question: 'Is it past?', outcomes: ['Yes', 'No'], ...past };
   const { json, status } = await operator.call('POST /admin/markets', body);
@@ -203,7 +203,7 @@ test('markets of imports and of older versions trade on after their dates', asyn
   }
 });
 
-test('the command line makes, moves and takes away an end, and says it', async () => {
+test('the command line sets, moves and removes an end, and prints it', async () => {
   const run = (...args: string[]) => cli(dataDir, args, { settings: cliSettings });
   const question = ['--question', 'Does it end by command?', '--outcome', 'Yes', '--outcome', 'No'];
   const made = await run('market', 'create', ...question, '--end', FAR);
@@ -218,7 +218,7 @@ test('the command line makes, moves and takes away an end, and says it', async (
   assert.match((await run('market', 'create', ...kept)).stdout, /^ends never$/m);
 });
 
-test('an end that came while the node was down has come when it answers', async () => {
+test('a market that ended while the node was down has ended when the node answers', async () => {
   const { condition } = await create('Does it end in the dark?', { endDate: FAR });
   const market = await storedMarket(dataDir, condition);
   const { orderID } = await alice.place(node, { market, side: 'BUY', ticks: 40, shares: 5 });
@@ -237,7 +237,7 @@ test('an end that came while the node was down has come when it answers', async 
   assert.equal(checked.code, 0, checked.stdout + checked.stderr);
 });
 
-test('a market ends on a node without a ledger too', async () => {
+test('a market ends on a node without a ledger', async () => {
   const directory = temporaryDirectory();
   const [market] = await withMarkets(directory, [{ id: 1 }]);
   const plain = await TestNode.start(directory);

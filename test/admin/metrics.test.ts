@@ -51,7 +51,7 @@ async function scrape(): Promise<{ readonly text: string; of(sample: string): nu
   return { text, of };
 }
 
-test('every metric of the table is told, with its help and type', async () => {
+test('every metric of the table is exposed with its help and type', async () => {
   await get(node, '/time');
   const { text } = await scrape();
   for (const [name, { help, type }] of Object.entries(METRICS)) {
@@ -128,7 +128,7 @@ test('a histogram has 12 to 16 buckets, of which each counts what the smaller on
   }
 });
 
-test('requests that a rate limit refused are counted by its row', async () => {
+test('requests refused by a rate limit are counted by its row', async () => {
   const operator = await OperatorNode.start(temporaryDirectory(), {
     RATE_LIMITS: 'on',
     RATE_LIMITS_OVERRIDES: 'health=1/600',
@@ -141,7 +141,7 @@ test('requests that a rate limit refused are counted by its row', async () => {
   await operator.node.stop();
 });
 
-test('stream clients are counted while they are there', async () => {
+test('stream clients are counted while they are connected', async () => {
   const client = await SocketClient.open(node, '/ws/market');
   client.send({ type: 'market', assets_ids: market.tokenIds });
   await client.upToNow();
@@ -150,7 +150,7 @@ test('stream clients are counted while they are there', async () => {
   await until(async () => (await scrape()).of('exchange_stream_clients') === 0);
 });
 
-test('the summary of the page counts the same', async () => {
+test('the summary of the page equals the metrics', async () => {
   const response = await fetch(`http://127.0.0.1:${port}/page/summary`);
   const { node: told } = (await response.json()) as {
     readonly node: {

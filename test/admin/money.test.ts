@@ -39,7 +39,7 @@ const statementOf = async (trader: Trader): Promise<readonly Record<string, stri
 };
 const feesPage = () => operator.done('GET /admin/ledger/fees');
 
-test('any printable text is the id of a command, once, also after a kill', async () => {
+test('any printable text is valid as the id of a command once, also after a kill', async () => {
   const wallet = alice.address;
   const ids = ['x', 'invoice 17/2026 – Äpfel 🍎', '12', '1'.repeat(128), '🍎'.repeat(128)];
   const answers: Record<string, unknown>[] = [];
@@ -167,7 +167,7 @@ test('a wallet that the ledger does not know is not shown the payments of the ve
   assert.deepEqual(await statementOf(dave), []);
 });
 
-test('payments of fees are there again when statements are made anew, and everything adds up', async () => {
+test('payments of fees reappear when statements are rebuilt, and everything adds up', async () => {
   const before = await feesPage();
   await operator.node.stop();
   rmSync(join(dataDir, 'projections'), { recursive: true });
@@ -185,7 +185,7 @@ test('payments of fees are there again when statements are made anew, and everyt
   operator = await OperatorNode.start(dataDir, SETTINGS);
 });
 
-test('a key for which there is no play money says so, and the next one brings it once there is room', async () => {
+test('a key without room for play money says so, and the next key brings it once there is room', async () => {
   const settings = { ...SETTINGS, FAUCET: '4503599627' };
   const venue = await OperatorNode.start(temporaryDirectory(), settings);
   const join = async (name: string, nonce = '0') => {
@@ -213,7 +213,7 @@ test('a key for which there is no play money says so, and the next one brings it
   await venue.node.stop();
 });
 
-test('while the venue is paused, splits and merges and commands of the ledger are taken', async () => {
+test('splits, merges and commands of the ledger are accepted while the venue is paused', async () => {
   await operator.done('POST /admin/pause', { reason: 'a look' });
   const place = { market: market!, ticks: 50, shares: 10, side: 'BUY' as const };
   const order = await bob.order(operator.node, place).catch((error: Error) => error.message);

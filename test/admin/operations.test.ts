@@ -19,7 +19,7 @@ const call: OperatorNode['call'] = (...args) => operator.call(...args);
 
 const newestEntry = async () => (await auditEntries(dataDir, 1))[0];
 
-test('without ADMIN_TOKEN the operations need the token that is in DATA_DIR, for its user alone', async () => {
+test('operations without ADMIN_TOKEN need the token in DATA_DIR, which only its user can read', async () => {
   assert.equal(statSync(join(dataDir, 'admin.token')).mode & 0o777, 0o600);
   for (const key of Object.keys(OPERATIONS) as OperationKey[]) {
     if (operationRow(key).ofPlay === true) continue;
@@ -31,7 +31,7 @@ test('without ADMIN_TOKEN the operations need the token that is in DATA_DIR, for
   assert.equal((await call('GET /admin/keys')).status, 200);
 });
 
-test('no web page makes an operation, whatever it knows', async () => {
+test('no web page runs an operation, even with the token', async () => {
   const bearer = { Authorization: `Bearer ${token}` };
   const wallet = alice.wallet.address;
   for (const Origin of ['http://evil.example', base, 'null']) {
@@ -47,7 +47,7 @@ test('no web page makes an operation, whatever it knows', async () => {
   assert.equal((await call('DELETE /admin/keys')).status, 405);
 });
 
-test('an input that breaks a rule is refused with its member and rule, and is no change', async () => {
+test('an input that breaks a rule is refused with its member and rule, and changes nothing', async () => {
   const before = await newestEntry();
   const cases: readonly [key: string, body: unknown, error: string][] = [
     ['POST /admin/keys', {}, 'invalid_field: wallet'],
@@ -127,7 +127,7 @@ test('the document of the operations has every row, and /docs shows it', async (
   assert.equal((await fetch(`${base}/docs/other`)).status, 404);
 });
 
-test('the audit log goes on behind a line that was cut short, and stays within its bound', async () => {
+test('the audit log continues after a torn line, and stays within its bound', async () => {
   const directory = temporaryDirectory();
   const change = (i: number) => ({ actor: 'test', route: 'POST /admin/x', body: { i } });
   const bounds = { bytesOfFile: 1_000, filesMax: 3 };
@@ -157,7 +157,7 @@ test('the audit log goes on behind a line that was cut short, and stays within i
   assert.equal(older?.id, 99);
 });
 
-test('a change whose audit entry cannot be written is not made', async () => {
+test('no change is made when its audit entry cannot be written', async () => {
   const { Operations } = await import('../../server/admin/operations.ts');
   let calls = 0;
   const handlers = new Proxy({}, { get: () => () => (calls += 1) });
@@ -178,7 +178,7 @@ test('a change whose audit entry cannot be written is not made', async () => {
   await node.stop();
 });
 
-test('a handover alone is made where the audit log cannot be written, and its handler is told so', async () => {
+test('only a handover runs when the audit log cannot be written, and its handler learns of it', async () => {
   const callers: Caller[] = [];
   const operations = new Operations({
     handlers: {

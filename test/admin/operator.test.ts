@@ -54,7 +54,7 @@ test('the open orders of a wallet are listed and cancelled, one or all, and no o
   assert.deepEqual(await openOf(bob), [other]);
 });
 
-test('a banned wallet is answered 403, its orders end and none is taken for it, also after a restart', async () => {
+test('a banned wallet is answered 403, its orders end and new ones are refused, also after a restart', async () => {
   const wallet = bob.address;
   await bob.place(operator.node, buy(20));
   const paid = alice.sign({ ...buy(21), signed: { maker: wallet, signatureType: 2 } });
@@ -119,7 +119,7 @@ test('a banned wallet is answered 403, its orders end and none is taken for it, 
   await bob.place(operator.node, buy(23));
 });
 
-test('while the venue is paused orders are refused and cancels taken, also after a restart', async () => {
+test('orders are refused and cancels accepted while the venue is paused, also after a restart', async () => {
   const { orderID } = await alice.place(operator.node, buy(30));
   assert.deepEqual(await operator.done('POST /admin/pause', { reason: 'maintenance' }), {
     paused: true,
@@ -147,7 +147,7 @@ test('while the venue is paused orders are refused and cancels taken, also after
   assert.deepEqual(await operator.done('GET /admin/pause'), { paused: false });
 });
 
-test('a rate limit is changed while the node runs, and a restart sets it back', async () => {
+test('a rate limit changes while the node runs, and a restart resets it', async () => {
   const limitOf = (json: Record<string, unknown>, name: string) =>
     (json.limits as { name: string; limit: string }[]).find((row) => row.name === name)?.limit;
   const ask = async () => (await get(operator.node, '/')).status;

@@ -10,7 +10,7 @@ function read(input: PayoutInput, outcomes = OUTCOMES): readonly number[] | stri
   return weights instanceof OperationRefused ? `${weights.status} ${weights.detail}` : weights;
 }
 
-test('an outcome is named by its token, or by a name that one outcome has', () => {
+test('an outcome is named by its token, or by a name that only one outcome has', () => {
   assert.deepEqual(read({ payouts: { 72: 1 } }), [0, 1, 0, 0]);
   assert.deepEqual(read({ payouts: { Yes: 3, 73: 7 } }), [3, 0, 7, 0]);
   assert.deepEqual(read({ payouts: { yes: 1 } }), [1, 0, 0, 0], 'in any case');
@@ -19,7 +19,7 @@ test('an outcome is named by its token, or by a name that one outcome has', () =
   assert.deepEqual(read({ payout: [1, 2, 3, 4] }), [1, 2, 3, 4]);
 });
 
-test('what names no outcome, or two, is refused with the outcomes that there are', () => {
+test('a text that names no outcome, or two, is refused with the valid outcomes', () => {
   const cases: readonly [PayoutInput, RegExp][] = [
     [{}, /one of payout and payouts/],
     [{ payout: [1], payouts: { Yes: 1 } }, /one of payout and payouts/],
@@ -31,7 +31,7 @@ test('what names no outcome, or two, is refused with the outcomes that there are
   for (const [input, text] of cases) assert.match(String(read(input)), text);
 });
 
-test('where the catalog does not say which outcome is which, only tokens name them', () => {
+test('only tokens name outcomes when the catalog does not pair names with tokens', () => {
   const unnamed = { ...OUTCOMES, names: [] };
   assert.match(String(read({ payouts: { Yes: 1 } }, unnamed)), /name their token ids/);
   assert.deepEqual(read({ payouts: { 74: 1 } }, unnamed), [0, 0, 0, 1]);

@@ -126,7 +126,7 @@ async function statusOf(venue: Venue, id = '1'): Promise<unknown[]> {
   return STATUS.map((name) => market[name]);
 }
 
-test('a dry run tells to the micro-unit what a payout then pays, and changes nothing', async () => {
+test('a dry run shows the payout to the micro-unit, and changes nothing', async () => {
   const venue = await Venue.open();
   const { condition } = venue;
   const before = await venue.done('GET /admin/ledger');
@@ -165,7 +165,7 @@ test('a dry run tells to the micro-unit what a payout then pays, and changes not
   await venue.node.stop();
 });
 
-test('a dry run refuses what a payout would', async () => {
+test('a dry run refuses the inputs that a payout refuses', async () => {
   const venue = await Venue.open();
   const { condition } = venue;
   const error =
@@ -185,7 +185,7 @@ test('a dry run refuses what a payout would', async () => {
   await venue.node.stop();
 });
 
-test('a proposal halts its market at once and is shown; withdrawn, the market trades as before', async () => {
+test('a proposal halts its market at once and is shown; after withdrawal the market trades as before', async () => {
   const venue = await Venue.open();
   const { condition } = venue;
   assert.equal(await venue.trades(), true);
@@ -255,7 +255,7 @@ test('a proposal halts its market at once and is shown; withdrawn, the market tr
   await venue.node.stop();
 });
 
-test('a proposal pays at its deadline, although nobody trades, and what the dry run has told', async () => {
+test('a proposal pays the amounts of its dry run at its deadline, without any trade', async () => {
   const venue = await Venue.open();
   const { condition } = venue;
   const pays = { condition, payout: [2, 1] };
@@ -276,7 +276,7 @@ test('a proposal pays at its deadline, although nobody trades, and what the dry 
   await venue.node.stop();
 });
 
-test('a node that is killed before a deadline and starts after it pays, once', async () => {
+test('a node that is killed before a deadline and starts after it pays once', async () => {
   const venue = await Venue.open();
   const { condition } = venue;
   const cash = await venue.cash();
@@ -304,7 +304,7 @@ test('a node that is killed before a deadline and starts after it pays, once', a
   }
 });
 
-test('a node that ends between a proposal and its catalog says so after the next start', async () => {
+test('a proposal is in the catalog after the next start when the node ended between the two', async () => {
   const venue = await Venue.open();
   const { condition } = venue;
   await venue.done('POST /admin/markets/resolve', { condition, payout: [1, 0], review: HOUR });

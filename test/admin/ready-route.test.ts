@@ -6,7 +6,7 @@ import { OperatorNode } from './operator-node.ts';
 
 const operator = await OperatorNode.start(temporaryDirectory());
 
-test('a node that takes orders is ready, one that is paused says only why, and health stays OK', async () => {
+test('a node that accepts orders is ready, a paused one gives only the reason, and health stays OK', async () => {
   const { node } = operator;
   for (const path of ['/ready', '/clob/ready']) {
     const { json, status } = await get(node, path);
@@ -30,7 +30,7 @@ test('a node that takes orders is ready, one that is paused says only why, and h
   assert.equal((await send(node, 'POST', '/ready')).status, 405);
 });
 
-test('the route counts in the general rate row, and READY_ROUTE=off takes it away', async (t) => {
+test('the route counts in the general rate row, and READY_ROUTE=off removes it', async (t) => {
   const settings = { READY_ROUTE: 'off', RATE_LIMITS: 'on' };
   const without = await TestNode.start(temporaryDirectory(), settings);
   t.after(() => without.end('SIGKILL'));

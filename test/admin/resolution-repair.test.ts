@@ -69,7 +69,7 @@ async function assertResolved(node: TestNode, id: string, condition: string): Pr
   );
 }
 
-test('a node that is killed between a resolution and its catalog says so after the next start', async () => {
+test('a resolution is in the catalog after the next start when the node was killed between the two', async () => {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, FILE);
   const { conditionId: condition } = market!;
@@ -92,7 +92,7 @@ test('a node that is killed between a resolution and its catalog says so after t
   await node.stop();
 });
 
-test('a catalog that was replaced whole says again what has resolved, without another start', async () => {
+test('a replaced catalog shows resolved markets again, without another start', async () => {
   const dataDir = temporaryDirectory();
   const [market] = await withMarkets(dataDir, FILE);
   const { conditionId: condition } = market!;

@@ -58,7 +58,7 @@ test('an operator is shown every entry of a wallet, in decimals, newest first an
   assert.deepEqual([rest.entries, rest.more], [entries.slice(2), false]);
 });
 
-test('who is unknown, or asks for no page, is told so; nobody reads it without the token', async () => {
+test('an unknown wallet and an invalid page are refused, and nobody reads a statement without the token', async () => {
   const unknown = `0x${'7'.repeat(40)}`;
   assert.equal((await operator.call(`${ROUTE}?wallet=${unknown}`)).status, 404);
   for (const query of ['', `?wallet=${unknown}&limit=0`, `?wallet=${unknown}&before=-1`]) {
@@ -70,7 +70,7 @@ test('who is unknown, or asks for no page, is told so; nobody reads it without t
   );
 });
 
-test('the command prints a table, objects or CSV, and as many entries as are wanted', async () => {
+test('the command prints a table, objects or CSV, with the requested number of entries', async () => {
   const { entries } = await page();
   const lines = (await run(alice.address)).split('\n');
   assert.equal(lines.length, 4);

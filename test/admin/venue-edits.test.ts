@@ -55,7 +55,7 @@ test('the edit of an imported event outlives the next import', async () => {
   assert.equal((await eventShown('1')).title, title);
 });
 
-test('terms of a market are edited: tick, minimum and fee take effect for the orders that come', async () => {
+test('edited terms of a market (tick, minimum, fee) take effect for later orders', async () => {
   const condition = await create('Does it pay fees?', { fee: 50 });
   assert.equal((await shown(condition)).taker_base_fee, 50);
   const market = await storedMarket(dataDir, condition);
@@ -83,7 +83,7 @@ test('terms of a market are edited: tick, minimum and fee take effect for the or
   assert.equal((orders as unknown[]).length, 1, 'what rests stays');
 });
 
-test('a tick becomes coarser only where no order rests', async () => {
+test('a tick becomes coarser only when no order rests', async () => {
   const condition = await create('Is it coarse?', { tick: '0.001' });
   const market = await storedMarket(dataDir, condition);
   await alice.place(operator.node, { market, side: 'BUY', ticks: 400, shares: 5 });
@@ -98,7 +98,7 @@ test('a tick becomes coarser only where no order rests', async () => {
   assert.equal((await shown(condition)).minimum_tick_size, 0.01);
 });
 
-test('outcomes, event and group of a market never change, and what is no value is refused', async () => {
+test('outcomes, event and group of a market never change, and invalid values are refused', async () => {
   const condition = await create('Is it fixed?');
   const event = (await storedMarket(dataDir, condition)).eventId;
   const same = { condition, outcomes: ['Yes', 'No'], event, negRisk: false };
@@ -140,7 +140,7 @@ test('outcomes, event and group of a market never change, and what is no value i
   assert.deepEqual(await shown(condition), before);
 });
 
-test('the command line edits events and markets, and prints what is refused', async () => {
+test('the command line edits events and markets, and prints refusals', async () => {
   const run = (...args: string[]) => cli(dataDir, args, { settings: SETTINGS });
   const condition = await create('Is it edited by command?');
   const { eventId } = await storedMarket(dataDir, condition);

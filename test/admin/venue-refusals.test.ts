@@ -241,7 +241,7 @@ function assertRefused(what: string, { json, status }: Refused, [, , wanted, tex
   assert(code !== undefined && code === refusalCode(error), `${what}: ${JSON.stringify(json)}`);
 }
 
-test('what an operator sends that is wrong is refused, and nothing changes', async () => {
+test('a wrong request of an operator is refused, and nothing changes', async () => {
   const before = await stateOf();
   for (const [key, [body, cases]] of Object.entries(OPERATIONS)) {
     for (const one of cases) {
@@ -256,7 +256,7 @@ test('what an operator sends that is wrong is refused, and nothing changes', asy
   }
 });
 
-test('what a user sends that is wrong is refused, and nothing changes', async () => {
+test('a wrong request of a user is refused, and nothing changes', async () => {
   const before = await stateOf();
   for (const path of ['/split', '/merge']) {
     for (const one of sets) {
@@ -274,7 +274,7 @@ test('what a user sends that is wrong is refused, and nothing changes', async ()
   assert.deepEqual(await stateOf(), before);
 });
 
-test('a withdrawal beside fills gets what is free, and never what an order reserves', async () => {
+test('a withdrawal beside fills gets free money, and never reserved money', async () => {
   const free = async (): Promise<number> => {
     const query = `?wallet=${wallet}`;
     const { cash } = await operator.done('GET /admin/ledger/balance', undefined, query);
@@ -297,7 +297,7 @@ test('a withdrawal beside fills gets what is free, and never what an order reser
   assert.equal(imbalance, '0');
 });
 
-test('one market of a neg-risk event at most resolves to Yes, also after a kill and without its event', async () => {
+test('at most one market of a neg-risk event resolves to Yes, also after a kill and without its event', async () => {
   const wish = { title: 'Which one wins?', negRisk: true };
   const { event } = await operator.done('POST /admin/events', wish);
   const conditions: unknown[] = [];

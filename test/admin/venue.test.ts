@@ -53,7 +53,7 @@ const shown = async (market: CatalogMarket): Promise<Record<string, unknown>> =>
   return json as Record<string, unknown>;
 };
 
-test('what is paid in can be paid out, once for each id', async () => {
+test('a deposit can be paid out once for each id', async () => {
   const id = newId();
   const first = await deposit(alice, '100.5', id);
   assert.deepEqual([first.amount, first.cash, first.repeated], ['100.5', '100.5', false]);
@@ -74,7 +74,7 @@ test('what is paid in can be paid out, once for each id', async () => {
   assert.deepEqual([deposited, imbalance], ['100.499999', '0']);
 });
 
-test('an amount, an id or a wallet that is none is refused, and nothing changes', async () => {
+test('an invalid amount, id or wallet is refused, and nothing changes', async () => {
   const wallet = alice.address;
   const before = await operator.done('GET /admin/ledger');
   for (const amount of ['0', '-1', '1.0000001', '1e3', '', 5, '9007199254.740992']) {
@@ -122,7 +122,7 @@ test('a declared signer signs for a wallet, until another one is declared', asyn
   await bob.place(operator.node, { ...order, ...signed });
 });
 
-test('a wallet that follows from its signer trades with its own money, and its signer sees that', async () => {
+test('a wallet that follows from its signer trades with its own money, and its signer sees the trades', async () => {
   const wallet = walletByEthers(...FACTORY, alice.address, true);
   await operator.done('POST /admin/ledger/deposit', { wallet, amount: '50' });
   const balances = async (query: string): Promise<unknown[]> => {
@@ -153,7 +153,7 @@ test('a wallet that follows from its signer trades with its own money, and its s
   assert.deepEqual(await balances(query), ['0', '10000000', '0']);
 });
 
-test('a market that an operator makes trades, and the same wish again is the same market', async () => {
+test('a market that an operator creates trades, and a repeated request returns the same market', async () => {
   const wish = { question: 'Will it trade?', tick: '0.001', minimum: '1' };
   const market = await create(wish);
   assert.deepEqual([market.ticksPerUnit, market.minSizeMicro], [1_000, 1_000_000]);
@@ -194,7 +194,7 @@ test('a market that an operator makes trades, and the same wish again is the sam
   ]);
 });
 
-test('wishes that are none are refused with their member', async () => {
+test('invalid requests are refused with their member', async () => {
   const outcomes = ['Yes', 'No'];
   const cases: readonly [OperationKey, object, number][] = [
     ['POST /admin/markets', { outcomes }, 400],
@@ -214,7 +214,7 @@ test('wishes that are none are refused with their member', async () => {
   }
 });
 
-test('a halted market takes no orders until it is resumed, and a closed one never again', async () => {
+test('a halted market refuses orders until it is resumed, and a closed one for ever', async () => {
   const market = await create({ question: 'Will it stop?' });
   const { conditionId: condition } = market;
   const bid = { market, side: 'BUY' as const, ticks: 10, shares: 10 };
@@ -240,7 +240,7 @@ test('a halted market takes no orders until it is resumed, and a closed one neve
   ]);
 });
 
-test('a resolved market pays once, says so, and stays so through a restart', async () => {
+test('a resolved market pays once, shows it, and stays resolved after a restart', async () => {
   const market = await create({ question: 'Will it pay?' });
   const { conditionId: condition } = market;
   const [before, was] = (await Promise.all([cashOf(alice), cashOf(bob)])) as { total: string }[];
@@ -298,7 +298,7 @@ test('a void market pays half of each outcome', async () => {
   );
 });
 
-test('in a neg-risk event one market at most resolves to Yes', async () => {
+test('at most one market of a neg-risk event resolves to Yes', async () => {
   const { event } = await operator.done('POST /admin/events', {
     title: 'Who wins?',
     negRisk: true,

@@ -76,7 +76,7 @@ test('each credential that is missing, malformed or wrong has a reason of its ow
   assertTaken(await alice.postText(node, body));
 });
 
-test('timestamps outside five minutes are stale, both ways, and the answer tells the time', async () => {
+test('timestamps more than five minutes early or late are stale, and the answer has the time', async () => {
   const body = signed();
   for (const [offset, unit] of [
     [-310, 1],
@@ -131,7 +131,7 @@ test('hex of either case, base64url and base64 are all signatures; header names 
   assertTaken(await send(node, 'POST', '/orders', Object.fromEntries(lower), body));
 });
 
-test('the path alone is signed, or the path with its query', async () => {
+test('a signature over the path alone, or with its query, is accepted', async () => {
   const body = signed();
   assertTaken(await send(node, 'POST', '/orders?x=1', alice.headers(body), body));
   const again = signed();
@@ -143,13 +143,13 @@ test('the path alone is signed, or the path with its query', async () => {
   assertTaken(await send(node, 'POST', '/orders?x=1', headers, again));
 });
 
-test('credentials of one trader do not make orders of another', async () => {
+test('credentials of one trader place no orders of another', async () => {
   const body = signed();
   const [result] = (await bob.postText(node, body)).json as Result[];
   assert.equal(result?.errorMsg, 'owner_address_mismatch');
 });
 
-test('level 1 issues one trio a nonce, derives it again, and names what is wrong', async () => {
+test('level 1 issues one trio for each nonce, derives it again, and names faults', async () => {
   const carol = Wallet.fromSeed('whole node test/carol');
   const ask = (method: string, path: string, nonce: string, change: object = {}) =>
     send(node, method, path, {
@@ -204,7 +204,7 @@ function files(directory: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-test('no secret and no passphrase stands in the data directory or in the log', async () => {
+test('no secret and no passphrase is in the data directory or in the log', async () => {
   logs.push(node.log);
   await node.stop();
   const needles = [alice, bob].flatMap(({ trio }) => {
@@ -233,7 +233,7 @@ test('no secret and no passphrase stands in the data directory or in the log', a
   for (const needle of needles) assert.equal(Buffer.from(logs.join('')).indexOf(needle), -1);
 });
 
-test('the key file is for its owner alone', () => {
+test('only the owner can read the key file', () => {
   const { mode, size } = statSync(join(dataDir, 'node.key'));
   assert.equal(mode & 0o777, 0o600);
   assert.equal(size, 32);

@@ -180,7 +180,7 @@ test('the raw bytes are signed: spacing passes, any flipped byte fails', async (
   assert.deepEqual(check(on, trio, { body: '' }), refused2('wrong signature'));
 });
 
-test('method and path are signed', async () => {
+test('a signature covers method and path', async () => {
   const on = auth();
   const trio = await issued(on);
   assert.equal(check(on, trio, { method: 'post' }).ok, true);
@@ -188,7 +188,7 @@ test('method and path are signed', async () => {
   assert.deepEqual(check(on, trio, { path: '/order' }), refused2('wrong signature'));
 });
 
-test('a query string may be signed or left out, but not another one', async () => {
+test('a signature may cover the query string or leave it out, but not another one', async () => {
   const on = auth();
   const trio = await issued(on);
   const query = 'market=0xab&limit=5';
@@ -242,7 +242,7 @@ test('each malformed header is named', async () => {
   }
 });
 
-test('an address may be lower, upper or checksummed, key and passphrase in any case', async () => {
+test('an address is accepted in lower, upper or checksummed case, key and passphrase in any case', async () => {
   const on = auth();
   const trio = await issued(on);
   const upper = `0x${wallet.address.slice(2).toUpperCase()}`;
@@ -272,7 +272,7 @@ test('a timestamp counts up to the skew on both sides and not beyond', async () 
   }
 });
 
-test('unknown, foreign and revoked keys and a wrong passphrase look the same', async () => {
+test('unknown, foreign and revoked keys and a wrong passphrase get the same refusal', async () => {
   const on = auth();
   const trio = await issued(on);
   // A node that does not lead may not know the key yet, so the one that leads decides.
@@ -305,7 +305,7 @@ test('unknown, foreign and revoked keys and a wrong passphrase look the same', a
   assert.equal(check(active, trio).ok, true);
 });
 
-test('the prefix of the headers is configurable and stands in the reasons', () => {
+test('the prefix of the headers is configurable and appears in the reasons', () => {
   assert.deepEqual(level1Headers('MY_X'), [
     'my_x_address',
     'my_x_signature',
@@ -408,7 +408,7 @@ test('issuing is idempotent, deriving finds what was issued, and the trio works'
   assert.equal(check(on, second).ok, true);
 });
 
-test('a key that cannot be stored answers 503 and is not known', async () => {
+test('a request for a key that cannot be stored is answered 503, and the key stays unknown', async () => {
   const on = auth('SERVICE', [], () => Promise.reject(new Error('disk full')));
   const answer = await issueKey(on, owner(on, first()));
   assert.deepEqual(answer, {

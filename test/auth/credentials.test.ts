@@ -45,7 +45,7 @@ function heldRegistry() {
   return { ...registryOf(KEY, 137, [], held), waiting };
 }
 
-test('a node key is made once, for its owner only, and stays', (context) => {
+test('a node key is created once, readable by its owner only, and stays', (context) => {
   const path = folder(context);
   const first = openNodeKey(path);
   assert.ok(first.ok);
@@ -106,7 +106,7 @@ test('a key of another length is refused', (context) => {
   }
 });
 
-test('a directory that is not there is a problem, not an exception', (context) => {
+test('a missing directory is reported as a problem, not an exception', (context) => {
   assert.match(problemOf(join(folder(context), 'absent')), /node\.key: cannot be created: ENOENT/);
 });
 
@@ -211,7 +211,7 @@ test('the caller’s address buffer may be reused after a key was issued', async
   assert.deepEqual(registry.lookup(apiKey)?.address, ADDRESS);
 });
 
-test('another node key or chain id than the stored keys came from is noticed', () => {
+test('stored keys of another node key or chain id are refused', () => {
   const { apiKey } = deriveCredentials(KEY, 137, ADDRESS, '0');
   const rows = [{ id: apiKey, address: ADDRESS, nonce: '0', revoked: false, readOnly: false }];
   assert.equal(registryOf(KEY, 137, rows).registry.matchesStore, true);
@@ -289,7 +289,7 @@ test('an address has a bounded number of API keys, and may always ask for those 
   assert.equal(registry.mayHave(ADDRESS, '3'), true, 'and comes back when it is asked for');
 });
 
-test('read-only keys hide in the data directory, and an address has a bounded number of them', async (context) => {
+test('the data directory hides read-only keys, and an address has a bounded number of them', async (context) => {
   const path = folder(context);
   const nodeKey = randomBytes(32);
   const { registry, written } = registryOf(nodeKey, 137);

@@ -125,7 +125,7 @@ test('the native bindings are in use on this machine', (context) => {
   assert.equal(secp256k1IsNative, true);
 });
 
-test('the published order vectors come out', () => {
+test('the published order vectors are reproduced', () => {
   const published: UnsignedOrder = {
     ...ORDER,
     salt: '1',
@@ -146,7 +146,7 @@ test('the published order vectors come out', () => {
   );
 });
 
-test('separator, id, signature and signer of the reference order come out', () => {
+test('separator, id, signature and signer of the reference order are reproduced', () => {
   assert.equal(
     bytesToHex(domainSeparator(domain(contract(1))), 0, 32),
     '0x5027e91aa2bed2594b752ec7b26fee330ba17e36647849b381031786e15c7d03',
@@ -161,7 +161,7 @@ test('separator, id, signature and signer of the reference order come out', () =
   assert.equal(new Wallet(KEY).signOrder(domain(contract(1)), ORDER).signature, ORDER_SIGNATURE);
 });
 
-test('the level-1 vectors come out', () => {
+test('the level-1 vectors are reproduced', () => {
   const out = new Uint8Array(33);
   const cases = [
     {
@@ -236,7 +236,7 @@ test('the signer of a random order is recovered as ethers recovers it', async ()
   );
 });
 
-test('a changed field or another contract is another signer', () => {
+test('a changed field or another contract recovers another signer', () => {
   const id = digestOf(domain(contract(1)), ORDER);
   const changes: Partial<UnsignedOrder>[] = [
     { salt: '123456788' },
@@ -271,7 +271,7 @@ test('a flipped bit anywhere in the signature never yields the signer', () => {
   }
 });
 
-test('only v 0, 1, 27 and 28 are taken, and only 65 bytes', () => {
+test('only v 0, 1, 27 and 28 are accepted, and only 65 bytes', () => {
   const id = digestOf(domain(contract(1)), ORDER);
   const accepted: number[] = [];
   for (let v = 0; v < 256; v++) {
@@ -317,7 +317,7 @@ test('r or s of zero or beyond the curve order is refused without throwing', () 
   }
 });
 
-test('checksummed text is as EIP-55 publishes it and as ethers prints it', () => {
+test('checksummed text equals the examples of EIP-55 and the text of ethers', () => {
   for (const text of [
     '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
@@ -348,7 +348,7 @@ test('checksummed text is as EIP-55 publishes it and as ethers prints it', () =>
   }
 });
 
-test('without the native bindings the fallback says so and gives the same answers', () => {
+test('the fallback without native bindings says so and gives the same answers', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fallback-'));
   try {
     const block = join(folder, 'block.cjs');

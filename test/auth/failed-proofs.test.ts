@@ -80,7 +80,7 @@ test('long bodies of a caller without credentials are refused unread after sixte
   assert.equal((await post('127.0.0.12', '/orders', trader.trio, LONG)).status, BELIEVED);
 });
 
-test('the same of a key whose signatures are wrong, also where a worker begins before they are seen', async () => {
+test('long bodies of a key with wrong signatures are refused likewise, also when a worker begins before the check', async () => {
   const { answered, caller } = await inOneWindow(200, (from) =>
     statuses(HASHED + 1, () => post(from, '/orders', trader.trio, LONG, '[]')),
   );
@@ -88,13 +88,13 @@ test('the same of a key whose signatures are wrong, also where a worker begins b
   assert.equal((await post(caller, '/orders', trader.trio, '[]')).status, BELIEVED);
 });
 
-test('who signs well is never refused for long bodies', async () => {
+test('a caller with valid signatures is never refused for long bodies', async () => {
   const right = () => post('127.0.0.14', '/orders', trader.trio, LONG);
   const found = await statuses(2 * HASHED, right);
   assert.deepEqual(found, new Array<number>(2 * HASHED).fill(BELIEVED));
 });
 
-test('without rate limits nobody is refused', async () => {
+test('nobody is refused when rate limits are off', async () => {
   const free = await TestNode.start(temporaryDirectory());
   const { address } = trader;
   const headers = level2('SERVICE', address, FALSE_KEY, 'POST', '/orders', LONG, seconds());

@@ -38,7 +38,7 @@ function ofWallet(terms: Terms, maker: string, signatureType = 1): Terms {
 
 const invented = (n: number): string => `0x${String(n).padStart(40, '0')}`;
 
-test('a key has WALLETS_PER_SIGNER wallets, whatever it cancels, before and after a restart', async () => {
+test('a key has at most WALLETS_PER_SIGNER wallets, after any cancels, before and after a restart', async () => {
   const { bid, start } = await openMarket();
   // All of it also says that RATE_LIMITS=off counts neither orders nor keys.
   const uncounted = { RATE_LIMITS: 'off', ORDERS_PER_10S: '1', KEYS_PER_HOUR: '1' };
@@ -60,7 +60,7 @@ test('a key has WALLETS_PER_SIGNER wallets, whatever it cancels, before and afte
   await node.stop();
 });
 
-test('where a factory is known a wallet is its own signer alone, also one that a stranger had before', async () => {
+test('with a known factory only its own signer has a wallet, also after a stranger had it', async () => {
   const { bid, start } = await openMarket();
   const factory = PROFILE_TABLE.proxyWalletFactory.polymarket;
   const [address = '', codeHash = ''] = factory.split(':');
@@ -154,7 +154,7 @@ test('a node that counts orders and keys', async (t) => {
   );
 
   await t.test(
-    'an address is issued KEYS_PER_HOUR keys, of whatever wallets; asking for one again is free',
+    'an address is issued KEYS_PER_HOUR keys for any wallets; asking for one again is free',
     async () => {
       const ask = (name: string, nonce = '0'): Promise<Reply> => {
         const wallet = Wallet.fromSeed(`hostile keys/${name}`);

@@ -14,11 +14,11 @@ export function registryOf(
   mayWrite: (row: KeyRow) => Promise<void> = () => Promise.resolve(),
 ): { readonly registry: KeyRegistry; readonly written: readonly KeyRow[] } {
   const written: KeyRow[] = [];
-  const registry = new KeyRegistry(nodeKey, chainId, async (note) => {
-    assert(note.about === 'key');
-    written.push(note.row);
-    await mayWrite(note.row);
-    registry.take(note.row);
+  const registry = new KeyRegistry(nodeKey, chainId, async (record) => {
+    assert(record.about === 'key');
+    written.push(record.row);
+    await mayWrite(record.row);
+    registry.take(record.row);
   });
   for (const row of rows) registry.take(row);
   return { registry, written };

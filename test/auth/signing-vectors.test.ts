@@ -81,7 +81,7 @@ function groupOf(heading: string): string {
   return found;
 }
 
-test('there are three, of both versions, both sides and both contracts', () => {
+test('three vectors cover both versions, both sides and both contracts', () => {
   assert.deepEqual(
     vectors.map(({ domain, order, type }) => [type, order.side, domain.verifyingContract]),
     [
@@ -110,7 +110,7 @@ for (const vector of vectors) {
     assert.deepEqual(level2(PREFIX, address, apiKey, method, path, body, at), headers);
   });
 
-  test(`${vector.name}: the same by ethers and node:crypto, from the texts of the types alone`, async () => {
+  test(`${vector.name}: ethers and node:crypto give the same values, from the texts of the types alone`, async () => {
     assert.equal(addressByEthers(privateKey), address);
     const byEthers = await typedDataByEthers(privateKey, domain, types.domain, order, types[type]);
     assert.deepEqual(byEthers, { digest: vector.digest, signature: vector.signature });
@@ -125,7 +125,7 @@ for (const vector of vectors) {
     assert.equal(hmac.update(signed).digest('hex'), SERVICE_SIGNATURE);
   });
 
-  test(`${vector.name}: the server takes both levels at their time`, async () => {
+  test(`${vector.name}: the server accepts both levels at their time`, async () => {
     const bytes = Buffer.from(address.slice(2), 'hex');
     const { chainId } = level1Domain;
     const { registry } = registryOf(KEY, chainId);

@@ -30,7 +30,7 @@ const PUBLISHED = {
   [SAFE]: '0xd93b25Cb943D14d0d34FBAf01fc93a0F8b5f6e47',
 } as const;
 
-test('the published wallets of a published signer are its own, and nobody else is', () => {
+test('the published wallets of a published signer belong to it, and no other wallet does', () => {
   const wallets = known();
   for (const type of [PROXY, SAFE] as const) {
     const wallet = bytes(PUBLISHED[type]);
@@ -51,14 +51,14 @@ test('the published wallets of a published signer are its own, and nobody else i
   assert.equal(wallets.ownershipOf(0, proxy, bytes(SIGNER)), 'unknown');
 });
 
-test('where no factory is known nothing is said', () => {
+test('no wallet is derived without a known factory', () => {
   const wallets = new Wallets({ proxy: walletFactory('none'), safe: undefined });
   for (const type of [PROXY, SAFE] as const) {
     assert.equal(wallets.ownershipOf(type, bytes(PUBLISHED[type]), bytes(SIGNER)), 'unknown');
   }
 });
 
-test('signers that share a place of the memory, in any order, have their own wallets', () => {
+test('signers that share a cache slot, in any order, have their own wallets', () => {
   withSeed((random) => {
     const wallets = known();
     const tails = ['0000', '0001', '1000', 'ffff'];

@@ -80,7 +80,7 @@ test('a resting order waits behind the source, and trades when prints have passe
   );
 });
 
-test('both queue rules: what is cancelled ahead moves an order by the proportional one alone', async () => {
+test('cancels ahead move an order under the proportional queue rule alone', async () => {
   const entries = [
     ...BEGIN,
     change(10, 'BUY', '0.40', 50),
@@ -104,7 +104,7 @@ test('both queue rules: what is cancelled ahead moves an order by the proportion
   assert.equal(await sizes('proportional', 200), 26);
 });
 
-test('impact: what was taken comes back with the next change of the level, or with the next message', async () => {
+test('taken size comes back with the next change of the level, or with the next message', async () => {
   const taken = async (impact: 'keep' | 'restore') => {
     const take = (venue: Venue) =>
       void venue.place({ token: YES, side: 'BUY', price: 0.44, size: 60, type: 'FAK' });
@@ -122,7 +122,7 @@ test('impact: what was taken comes back with the next change of the level, or wi
   assert.deepEqual(await taken('restore'), [60, 60, 60]);
 });
 
-test('orders and cancels travel, and a message of the same moment is first', async () => {
+test('orders and cancels are delayed, and a message of the same moment precedes them', async () => {
   const later = script({
     5: (venue) => {
       const order = venue.place({ token: YES, side: 'BUY', price: 0.44, size: 10 });
@@ -155,7 +155,7 @@ test('orders and cancels travel, and a message of the same moment is first', asy
   );
 });
 
-test('what is wrong with an order is said in the words of the node, and changes nothing', async () => {
+test('a wrong order is refused in the words of the node, and changes nothing', async () => {
   const reasons: string[] = [];
   const refused: Strategy = {
     onBook(_, venue) {
@@ -202,7 +202,7 @@ test('what is wrong with an order is said in the words of the node, and changes 
   assert.deepEqual([figures.orders, figures.refused, figures.fills], [14, 14, 0]);
 });
 
-test('fees: of a buyer in shares, of a seller in collateral, of a maker none', async () => {
+test('a buyer pays fees in shares, a seller in collateral, a maker none', async () => {
   const { fills, strategy } = script({
     5: (venue) => {
       venue.place({ token: YES, side: 'BUY', price: 0.44, size: 50 });
@@ -222,7 +222,7 @@ test('fees: of a buyer in shares, of a seller in collateral, of a maker none', a
   assert.equal(fills[1]?.cash, 1_000 - 22 + 16 - 0.32);
 });
 
-test('a resolution ends orders, pays positions, and closes what was held', async () => {
+test('a resolution ends orders, pays positions, and closes them', async () => {
   const states: unknown[] = [];
   const { fills, orders, strategy } = script({
     5: (venue) => {
@@ -306,7 +306,7 @@ test('a message that cannot be understood changes nothing, and is counted', asyn
   assert.deepEqual(found, { ...sound, messagesDamaged: damaged.length });
 });
 
-test('complete sets: split, sell what one outcome is worth, merge', async () => {
+test('complete sets split, sell one outcome, and merge', async () => {
   const { fills, strategy } = script({
     5: (venue) => {
       const market = venue.market(YES);
@@ -325,7 +325,7 @@ test('complete sets: split, sell what one outcome is worth, merge', async () => 
   assert.deepEqual(markets[0]?.inventory.at(-1), -60);
 });
 
-test('timers, expiry and the times between which a strategy runs', async () => {
+test('timers and expiry run between the start and the end of a strategy', async () => {
   const times: number[] = [];
   const { orders, strategy } = script({
     1500: (venue) =>
@@ -390,7 +390,7 @@ test('an error of a strategy says where it was, and has the error as its cause',
   );
 });
 
-test('a promise of a strategy that is rejected ends the run, as an error that is thrown does', async () => {
+test('a rejected promise of a strategy ends the run like a thrown error', async () => {
   const cause = new Error('no such file');
   const fails = (): Promise<void> => Promise.reject(cause);
   const late = async (): Promise<void> => {
@@ -443,7 +443,7 @@ test('a promise of a strategy that is rejected ends the run, as an error that is
   await assert.rejects(run(BEGIN, slow), /onEnd at .*: the recording has ended/);
 });
 
-test('what is no strategy is refused by the name of its member', async () => {
+test('an object that is no strategy is refused by the name of its member', async () => {
   const cases: readonly (readonly [unknown, RegExp])[] = [
     [undefined, /^a strategy must be an object with functions, not undefined$/],
     [null, /^a strategy must be an object .* not null$/],
@@ -473,7 +473,7 @@ test('what is no strategy is refused by the name of its member', async () => {
   assert.equal(made.name, 'quotes');
 });
 
-test('options that mean nothing are refused before anything runs', async () => {
+test('meaningless options are refused before the run', async () => {
   for (const [options, problem] of [
     [{ cash: 0 }, /^cash must be above 0/],
     [{ cash: Number.NaN }, /^cash must be above 0/],
@@ -488,7 +488,7 @@ test('options that mean nothing are refused before anything runs', async () => {
   }
 });
 
-test('what a strategy sees: best first, own orders in the book and not in the middle', async () => {
+test('a strategy sees the best levels first, and own orders in the book but not in the midpoint', async () => {
   const seen: unknown[] = [];
   await run([...BEGIN, change(10, 'BUY', '0.39', 60)], {
     onMarket: ({ id, question, state, tokens }) => seen.push([id.length, question, state, tokens]),
@@ -517,7 +517,7 @@ test('what a strategy sees: best first, own orders in the book and not in the mi
   ]);
 });
 
-test('a change of the tick ends orders that are off it, and the book goes on with the new one', async () => {
+test('a change of the tick ends orders off the new grid, and the book continues on it', async () => {
   const { orders, strategy } = script({
     5: (venue) => void venue.place({ token: YES, side: 'BUY', price: 0.33, size: 10 }),
     15: (venue) => {

@@ -47,7 +47,7 @@ await writer.close(START + 300_000);
 
 const run = (...args: readonly string[]) => cli(directory, ['backtest', recording, ...args]);
 
-test('a line of figures for each run, a page and CSV of all', async () => {
+test('the command prints a line for each run, and writes a page and CSV of all', async () => {
   const html = join(directory, 'out.html');
   const csv = join(directory, 'csv');
   const { code, stderr, stdout } = await run(buyer, buyer, '--html', html, '--csv', csv);
@@ -90,7 +90,7 @@ test('the strategy of the examples quotes both sides and trades', async () => {
   assert.deepEqual(new Set(fills.map(({ outcome }) => outcome)), new Set(['Yes', 'No']));
 });
 
-test('messages that cannot be understood are said, and the run goes on', async () => {
+test('unreadable messages are reported, and the run continues', async () => {
   const path = join(directory, 'partly.jsonl');
   const level = { price: '0.4', size: '100' };
   const whole = { market: 'rain', asset_id: '1', timestamp: '5', event_type: 'book' };
@@ -105,7 +105,7 @@ test('messages that cannot be understood are said, and the run goes on', async (
   assert.match(stdout, /^buyer /m);
 });
 
-test('a mistake is said, with the exit code of its kind', async () => {
+test('a mistake is reported with the exit code of its kind', async () => {
   const broken = strategyFile('broken.mjs', 'export default { onBook() { null.size; } };');
   const none = strategyFile('none.mjs', 'export const strategy = {};');
   const empty = strategyFile('empty.mjs', 'export default undefined;');
@@ -151,7 +151,7 @@ test('a mistake is said, with the exit code of its kind', async () => {
   }
 });
 
-test('a promise that the strategy keeps to itself and that is rejected is an error with its file', () => {
+test('an unhandled rejection in a strategy is an error with its file', () => {
   const alone = strategyFile(
     'alone.mjs',
     'export default { onStart() { void Promise.reject(new Error("nobody")); } };',

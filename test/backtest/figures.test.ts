@@ -10,7 +10,7 @@ function near(actual: number | undefined, expected: number): void {
   assert(actual !== undefined && Math.abs(actual - expected) < 1e-9, `${actual} is ${expected}`);
 }
 
-test('closing is counted at the average cost of what was bought', () => {
+test('closed shares are counted at the average cost', () => {
   const holding = new Holding();
   assert.equal(holding.take(10, 0.4), undefined);
   assert.equal(holding.take(30, 0.6), undefined);
@@ -33,7 +33,7 @@ test('drawdown is measured from the highest equity before', () => {
   assert.deepEqual(new EquityCurve(5).drawdown, { amount: 0, share: 0, time: undefined });
 });
 
-test('equity is cash and positions; a day ends with what it was last', () => {
+test('equity is cash and positions, and a day has its last value', () => {
   const curve = new EquityCurve(100);
   curve.add(0, 100, 0);
   curve.add(DAY - 1, 60, 50);
@@ -56,7 +56,7 @@ test('equity is cash and positions; a day ends with what it was last', () => {
   assert.equal(curve.quietDays, 1);
 });
 
-test('the Sharpe ratio is mean over deviation of the days, times the root of 365', () => {
+test('the Sharpe ratio is the mean over the deviation of days, times the root of 365', () => {
   // Mean 0.01; deviation of a sample: root of ((0.02^2 + 0.02^2) / 2) = 0.02.
   near(sharpeOf([0.01, 0.03, -0.01]), 0.5 * Math.sqrt(365));
   near(sharpeOf([0.03, -0.01], 1), sharpeOf([0.03, 0, -0.01])!);
@@ -65,7 +65,7 @@ test('the Sharpe ratio is mean over deviation of the days, times the root of 365
   assert.equal(sharpeOf([]), undefined);
 });
 
-test('a series stays short, keeps its first row, and of a stretch the last values and the largest', () => {
+test('a series stays short, and keeps its first row and the last and largest values of each stretch', () => {
   const series = new Series(2, 8, 1);
   for (let second = 0; second < 1_000; second++) series.add(second * 1_000, second, second % 100);
   assert(series.times.length <= 8 && series.times.length > 3, `${series.times.length} rows`);

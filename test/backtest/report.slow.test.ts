@@ -40,7 +40,7 @@ function resultOf(name: string, cash = 1_000): Promise<BacktestResult> {
   return backtest(entries, { ...trades, name }, { cash, feeBps: 100 });
 }
 
-test('fills and equity as CSV: quoted, without formulas, whole numbers of micro-units', async () => {
+test('fills and equity are CSV with quotes, without formulas, in whole micro-units', async () => {
   const result = await resultOf('one');
   const id = `0x${'1'.padStart(64, '0')}`;
   const question = `"'${HOSTILE.replaceAll('"', '""')}"`;
@@ -61,7 +61,7 @@ test('fills and equity as CSV: quoted, without formulas, whole numbers of micro-
   assert.equal(rows.at(-2)?.split(',')[2], '966.1');
 });
 
-test('a page of two runs opens from a file: charts, figures, choices; nothing is loaded, no text is code', {
+test('a page of two runs opens from a file, loads nothing, and runs no text as code', {
   skip,
 }, async (t) => {
   const results = [await resultOf('one'), await resultOf('<b>two</b>', 500)];
@@ -91,7 +91,7 @@ test('a page of two runs opens from a file: charts, figures, choices; nothing is
   assert.deepEqual([...reader.origins], ['null']);
 });
 
-test('a page of a run that never began is a page, too', { skip }, async (t) => {
+test('a page of a run that never began opens', { skip }, async (t) => {
   const file = join(temporaryDirectory(), 'empty.html');
   writeFileSync(file, reportHtml([await backtest([], { name: 'idle' })]));
   const reader = await Reader.open(chromium!);
@@ -124,7 +124,7 @@ const WATCH_PATHS = `(() => {
   };
 })()`;
 
-test('lines of a page go sideways and up or down alone, and never back, with runs of other times too', {
+test('chart lines go sideways and up or down alone, and never back, also for runs of other times', {
   skip,
 }, async (t) => {
   const entries = [catalog(), book(0, { '0.40': 1_000 }, { '0.44': 1_000 })];
@@ -169,7 +169,7 @@ test('lines of a page go sideways and up or down alone, and never back, with run
   assert.deepEqual(wrong, { backwards: 0, slopes: 0 });
 });
 
-test('a page says what was left out: once what is of the recording, by its name what is of a run', {
+test('a page reports omissions of the recording once, and those of a run by its name', {
   skip,
 }, async (t) => {
   const entries = [
@@ -183,14 +183,14 @@ test('a page says what was left out: once what is of the recording, by its name 
     await backtest(entries, { name: 'calm' }),
     await backtest(entries, { name: 'busy', everyMs: 1, onTime: () => undefined }),
   ];
-  const file = join(temporaryDirectory(), 'doubts.html');
+  const file = join(temporaryDirectory(), 'omissions.html');
   const reader = await Reader.open(chromium!);
   t.after(() => reader.close());
   const open = async (shown: readonly BacktestResult[]): Promise<string[]> => {
     writeFileSync(file, reportHtml(shown));
     await reader.page.goto(pathToFileURL(file).href);
     await reader.sees('#runs th', /^calm$/);
-    return reader.texts('#doubts:not([hidden]) li');
+    return reader.texts('#omissions:not([hidden]) li');
   };
   const ofRecording = [
     'Damaged messages left out: 2',

@@ -66,7 +66,7 @@ function assertSound(result: BacktestResult): void {
   assert.equal(result.levelsRefused, 0);
 }
 
-test('a drawn source: every setting, with and without delays, twice the same', async () => {
+test('two runs over a drawn source are equal under every setting, with and without delays', async () => {
   const seed = freshSeed();
   const stream = new SourceStream(String(seed), 3);
   const entries = [...stream.catalog(), ...stream.messages(3_000)];
@@ -93,7 +93,7 @@ test('a drawn source: every setting, with and without delays, twice the same', a
 
 const skip = existsSync(SHARED) ? false : 'the shared recordings are not here';
 
-test('recordings of a venue in the public form: trades are inferred, and runs are the same', {
+test('runs over recordings in the public form infer trades and are equal', {
   skip,
 }, async () => {
   const names = readdirSync(SHARED).filter((name) => name.startsWith('book-stream-'));

@@ -74,7 +74,7 @@ function runSmall(path: string): BacktestResult {
   return JSON.parse(stdout) as BacktestResult;
 }
 
-test('a message with a time that cannot be is damaged, and the run is the one without it', async () => {
+test('a message with an impossible time counts as damaged, and the run equals one without it', async () => {
   const ats = NO_TIMES.map((time) => lines([SOUND[2]!])[0]!.replace(/"at":\d+/, `"at":${time}`));
   const stamps = NO_TIMES.map((time) => lines([SOUND[2]!])[0]!.replace(`"${START + 3_000}"`, time));
   const gap = `{"at":${START + 2_000},"kind":"gap","from":-1,"to":1e300}`;
@@ -100,7 +100,7 @@ test('a message with a time that cannot be is damaged, and the run is the one wi
   }
 });
 
-test('entries of a program have the same rule', async () => {
+test('entries of a program with an impossible time count as damaged', async () => {
   const wrong = [1e300, -1, 5.5, Number.NaN, '5', undefined].map(
     (at) => ({ ...SOUND[1], at }) as never,
   );
@@ -108,7 +108,7 @@ test('entries of a program have the same rule', async () => {
   assert.deepEqual([result.messagesDamaged, result.to], [wrong.length, START + 2 * DAY]);
 });
 
-test('a pause of decades is no walk: timers end in it, days without an entry are no rows', async () => {
+test('a pause of decades is skipped: timers end in it, and days without an entry have no rows', async () => {
   const calls: number[] = [];
   const timers: Strategy = {
     everyMs: 150,
@@ -157,7 +157,7 @@ test('a strategy that calls itself again at the same time is an error, not a sta
   );
 });
 
-test('a time before an earlier one counts as that, and is said by every command', async () => {
+test('a time that goes back counts as the earlier one, and every command reports it', async () => {
   const back = [
     change(1_500, 'BUY', '0.41', 20),
     change(500, 'BUY', '0.41', 30),
@@ -186,7 +186,7 @@ test('a time before an earlier one counts as that, and is said by every command'
   assert.match(again.stdout, /^earlier times +0$/m);
 });
 
-test('a header without a time that can be is refused', async () => {
+test('a header without a possible time is refused', async () => {
   const head = { format: 'prediction-market-recording', version: 1, venue: 'a test' };
   for (const started of ['1e300', '-1', 'null', '"5"']) {
     const path = join(directory, 'header.rec');

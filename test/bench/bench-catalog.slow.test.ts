@@ -22,7 +22,7 @@ const TINY = {
   switching: { markets: 60, rounds: 1, windowMs: 200 },
 };
 
-test('a generated catalog is the same for the same seed, and another for another', () => {
+test('a generated catalog is equal for equal seeds, and differs for others', () => {
   const text = (seed: string): string => JSON.stringify(generateCatalog(300, seed));
   assert.equal(text('one'), text('one'));
   assert.notEqual(text('one'), text('two'));
@@ -66,7 +66,7 @@ test('a revision changes every market and says so in each', () => {
   assert.equal(revisionOf(first.events[0]!.markets[0]!.question), 0);
 });
 
-test('the load sends every target with its headers, and counts what fails', {
+test('the load sends every target with its headers, and counts failures', {
   skip: noLoad,
 }, async (t) => {
   const seen = new Set<string>();

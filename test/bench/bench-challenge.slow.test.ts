@@ -34,7 +34,7 @@ const LONG_DIGESTS: Readonly<Record<string, string>> = {
   'flash-crash-1m.bin.br': 'cff8d3f94b709fc64a8b2058a6ca4fb6920364904796e46906895e362d2bb16b',
 };
 
-test('core and exchange report what a naive engine reports, whatever the file is packed in', async () => {
+test('core and exchange report the same as a naive engine, for every packing of the file', async () => {
   const raw = generateChallenge(3_000, 'bench-challenge');
   const stream = decodeChallenge('generated', raw);
   const naive = new NaiveChallenge();
@@ -63,7 +63,7 @@ test('core and exchange report what a naive engine reports, whatever the file is
   }
 });
 
-test('the other packages fill as much as the rules say', () => {
+test('the other packages fill the size of the rules', () => {
   const stream = decodeChallenge('generated', generateChallenge(600, 'peers'));
   const naive = new NaiveChallenge();
   eachMessage(stream, (message) => naive.apply(message));

@@ -14,7 +14,7 @@ const { spansSuite } = (await import(
 
 const TINY = { markets: 60, traded: 30, deep: 1, rounds: 2, idleMs: 0 };
 
-test('the suite asks every route whose answer grows with what is stored, and tells its longest span', {
+test('the suite asks every route whose answer grows with stored data, and reports its longest span', {
   skip: SHORT,
 }, async () => {
   const spans = await withoutPreloads(() => spansSuite(TINY));

@@ -87,7 +87,7 @@ test('the suite of a cluster asks the leader and a follower', {
   assert(ratios.every(({ ratio }) => ratio > 0));
 });
 
-test('the suite of pauses logs beside a follower, with images and without', {
+test('the suite of pauses logs beside a projector, with snapshots and without', {
   skip: SHORT,
 }, async () => {
   const shape = { restingOrders: 60, rounds: 1, seconds: 0.1, imageSeconds: 0.02 };

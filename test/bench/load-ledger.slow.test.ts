@@ -174,7 +174,7 @@ test('BUY No rests as an ask of Yes, and BUY Yes mints against it', () => {
   assert.deepEqual(book.lastTrades(1), [{ ticks: 40, side: BUY }]);
 });
 
-test('what rests reserves what it can still cost, or its shares, and no price improvement', () => {
+test('a resting order reserves its remaining cost, or its shares, and no price improvement', () => {
   const book = new NaiveBook(100);
   place(book, order(0, SELL, 55, 40, 1));
   place(book, { ...order(0, BUY, 60, 100, 2), collateralMax: 60 * MICRO });
@@ -186,7 +186,7 @@ test('what rests reserves what it can still cost, or its shares, and no price im
   assert.equal(book.reserved(1, 0, SELL), 0);
 });
 
-test('the maker of a mint is rounded down, the taker pays the rest up to what it signed', () => {
+test('the maker of a mint is rounded down, and the taker pays the rest up to its signed amount', () => {
   const book = new NaiveBook(1000);
   const odd = { ...order(1, BUY, 333, 1, 1), micro: 1_000_001 };
   place(book, odd);
@@ -289,7 +289,7 @@ test('answers that agree leave no difference, and every wrong field makes one', 
   assert.equal(ledger.differences.length, 5);
 });
 
-test('duplicates after a lost answer are counted as taken, and a killed FOK may fill then', () => {
+test('duplicates after a lost answer are counted as accepted, and a killed FOK may fill then', () => {
   const token = tokenOf(100, 0);
   const ledger = new Ledger();
   const early = sent(token, BUY, 3, 'FOK');
@@ -310,7 +310,7 @@ test('duplicates after a lost answer are counted as taken, and a killed FOK may 
   assert.equal(ledger.counts.recovered, 1);
 });
 
-test('an order that is taken twice after a lost answer is a difference', () => {
+test('an order that is accepted twice after a lost answer is a difference', () => {
   const token = tokenOf(100, 0);
   const ledger = new Ledger();
   const [one, two] = [sent(token, SELL, 5, 'GTC'), sent(token, SELL, 6, 'GTC')];

@@ -313,7 +313,7 @@ test('answers lost before and after the execution are settled by sending again',
   assert.match(output, /lost their answer .* [1-9]\d* of those orders had been taken/);
 });
 
-test('with a ledger every wallet has what it got, split and traded', async () => {
+test('every wallet has its deposits, splits and trades with a ledger', async () => {
   const lossy = { dropAfter: (request: number) => request % 4 === 1 };
   const { agrees, output } = await load(lossy, true);
   assert(agrees, output);
@@ -321,7 +321,7 @@ test('with a ledger every wallet has what it got, split and traded', async () =>
 });
 
 for (const gives of ['cash', 'shares', 'reserved'] as const) {
-  test(`a node that says a micro-unit too much of ${gives} is found out`, async () => {
+  test(`a node that reports a micro-unit too much of ${gives} is detected`, async () => {
     const { agrees, output } = await load({ gives }, true);
     assert(!agrees);
     assert.match(output, /\/ledger\/balance of 0x/);
@@ -338,7 +338,7 @@ for (const [what, faults, found] of [
   ['loses the makers rows', { forgetsMakerRows: true }, /\/trades of .* maker .* node 0 rows/],
   ['answers another amount than it trades', { overstates: true }, /expected/],
 ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
-  test(`a node that ${what} is found out`, async () => {
+  test(`a node that ${what} is detected`, async () => {
     const { agrees, output } = await load(faults);
     assert(!agrees);
     assert.match(output, found);

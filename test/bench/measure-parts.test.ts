@@ -83,7 +83,7 @@ test('even arrivals of several processes interleave, Poisson ones have the rate 
   assert(poisson.every((due, i) => i === 0 || due >= poisson[i - 1]!));
 });
 
-test('orders that are not signed are those that are, but for the signature', () => {
+test('unsigned orders equal signed ones, but for the signature', () => {
   const wallet = Wallet.fromSeed('unsigned');
   const random = new Random('unsigned');
   const terms = { ticksPerUnit: 100, minSizeMicro: 5 * MICRO, tradable: true } as const;
@@ -101,7 +101,7 @@ test('orders that are not signed are those that are, but for the signature', () 
   assert.deepEqual(one, two);
 });
 
-test('outcomes count the orders by what the answers say of them', () => {
+test('outcomes count orders by their answers', () => {
   const outcomes = new Outcomes();
   const reply = (status: number, json: unknown): { status: number; body: Buffer } => {
     return { status, body: Buffer.from(JSON.stringify(json)) };
@@ -132,7 +132,7 @@ const REQUESTS = 20_000;
 
 /** Twenty thousand requests over ten seconds; the n-th took n times five microseconds. */
 function knownFigures(...more: Partial<Sample>[]): Figures {
-  const keeper = new FigureCollector({ warmupSeconds: 1, durationSeconds: 10 });
+  const collector = new FigureCollector({ warmupSeconds: 1, durationSeconds: 10 });
   const rows = new SampleRows();
   const usual = { toolLateMs: 0.05, serviceMs: 0.5, kind: 'fok', orders: 2 } as const;
   for (let n = 1; n <= REQUESTS; n += 1) {
@@ -142,8 +142,8 @@ function knownFigures(...more: Partial<Sample>[]): Figures {
   for (const sample of more) {
     rows.add({ ...usual, dueMs: 2000, latencyMs: 1, fate: Fate.answered, ...sample });
   }
-  keeper.add(rows.take());
-  return keeper.figures();
+  collector.add(rows.take());
+  return collector.figures();
 }
 
 const KNOWN = knownFigures();
@@ -167,7 +167,7 @@ test('percentiles are right to three digits as far as p99.99, and the longest is
   assert(fifth?.latencyMs !== undefined && fifth.latencyMs.p50 > 49 && fifth.latencyMs.p50 < 52);
 });
 
-test('the warm-up does not count; failures do, and who waited to the end counts as so long', () => {
+test('the warm-up does not count, failures do, and unanswered requests count with the longest time', () => {
   const figures = knownFigures(
     { dueMs: 999, latencyMs: 5000 },
     { fate: Fate.failed, latencyMs: 7000 },
@@ -206,7 +206,7 @@ test('a picture is an SVG with latency by percentile and over time', () => {
   }
 });
 
-test('a report says what speaks against its figures', () => {
+test('a report lists doubtful conditions of its measurements', () => {
   const text = reportLines(resultOf(KNOWN)).join('\n');
   assert.match(
     text,

@@ -84,9 +84,9 @@ async function measured(
   });
   await sender.connect();
   await sender.run(monotonicMs() + 20);
-  const keeper = new FigureCollector({ warmupSeconds: 0, durationSeconds: count / PER_SECOND });
-  keeper.add(rows.take());
-  return { figures: keeper.figures(), sent };
+  const collector = new FigureCollector({ warmupSeconds: 0, durationSeconds: count / PER_SECOND });
+  collector.add(rows.take());
+  return { figures: collector.figures(), sent };
 }
 
 test('a server that stalls for a second shows in the p99, which a closed loop would hide', async (t) => {
@@ -168,7 +168,7 @@ test('a rate limit ends the run at once, and is an outcome', async (t) => {
   assert((done.outcomes.get('HTTP 429') ?? 0) < 10);
 });
 
-test('the whole tool measures a node of its own, and every order ends as it was meant to', {
+test('the whole tool measures its own node, and every order has the intended end', {
   skip: SHORT,
 }, async () => {
   const out = join(temporaryDirectory(), 'result');

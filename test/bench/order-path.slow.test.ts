@@ -22,7 +22,7 @@ const [{ orderPathSuite }, { metricsSuite }, { ledgerSuite }, { profileNode }] =
   typeof import('../../bench/profile/profile-node.ts'),
 ];
 
-test('the order-path suite sends every order, and holds what it measures to its aims', {
+test('the order-path suite sends every order, and compares its measurements with the aims', {
   skip: SHORT,
 }, async () => {
   const shape = { rounds: 1, single: 25, saturated: 60, unsigned: 60, openSeconds: 1 };
@@ -57,7 +57,7 @@ test('the ledger suite sends every order to a node with a ledger and to one with
   assert(ratios[0]!.ratio > 0);
 });
 
-test('a profile tells of the I/O thread and the worker what they did under load', {
+test('a profile shows the work of the I/O thread and the worker under load', {
   skip: SHORT,
 }, async () => {
   const out = temporaryDirectory();

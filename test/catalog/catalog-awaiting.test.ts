@@ -58,7 +58,7 @@ async function contentOf(
   return content!;
 }
 
-test('a generation of a cluster is proposed, and in use once it is adopted', () =>
+test('a catalog generation of a cluster is proposed, and in use once it is adopted', () =>
   stored(async (store, dataDir) => {
     await store.replace(catalog(1));
     const first = store.digest();
@@ -86,7 +86,7 @@ test('a generation of a cluster is proposed, and in use once it is adopted', () 
     await assert.rejects(store.replace(catalog(3), undefined, 1), Overtaken, 'made from the old');
   }));
 
-test('a proposal that is refused says why, leaves nothing, and another one may follow', () =>
+test('a refused proposal has a reason and leaves nothing, and another one may follow', () =>
   stored(async (store, dataDir) => {
     store.awaitRecords(undefined);
     const first = await store.replace(catalog(1));
@@ -99,7 +99,7 @@ test('a proposal that is refused says why, leaves nothing, and another one may f
     assert.deepEqual(titles(store), ['Event 2']);
   }));
 
-test('what a node has when it comes into a cluster is proposed where no record names it', () =>
+test('a joining node proposes its catalog when no record names one', () =>
   stored(async (store) => {
     await store.replace(catalog(1));
     store.awaitRecords(undefined);
@@ -110,7 +110,7 @@ test('what a node has when it comes into a cluster is proposed where no record n
     assert.equal(store.proposal(), undefined);
   }));
 
-test('a start refuses what was proposed before, and adopts it where its record is there', () =>
+test('a start refuses an earlier proposal, and adopts it when its record exists', () =>
   stored(async (store) => {
     store.awaitRecords(undefined);
     const first = await store.replace(catalog(1));
@@ -122,7 +122,7 @@ test('a start refuses what was proposed before, and adopts it where its record i
     assert.deepEqual([store.current(), titles(store)], [first, ['Event 1']]);
   }));
 
-test('without a cluster a generation is in use when it is written, also where there was a cluster', () =>
+test('a catalog generation without a cluster is in use once it is written, also in a former cluster', () =>
   stored(async (store, dataDir) => {
     await store.replace(catalog(1));
     store.awaitNone(undefined);
@@ -137,7 +137,7 @@ test('without a cluster a generation is in use when it is written, also where th
     assert.deepEqual(await generationsOf(dataDir), [third]);
   }));
 
-test('content that was received has the digest of the sender, and is not in use', async () => {
+test('received content has the digest of the sender, and is not in use', async () => {
   const { bytes, digest } = await contentOf(catalog(1, 2, 3));
   await seeded(async (random) => {
     await stored(async (store) => {
@@ -179,7 +179,7 @@ test('damaged content is refused at any byte, and leaves nothing', async () => {
   );
 });
 
-test('the two newest generations that were received wait, older ones give way', async () => {
+test('the two newest received catalog generations wait, older ones are removed', async () => {
   const contents = await Promise.all([1, 2, 3].map((id) => contentOf(catalog(id))));
   await stored(async (store, dataDir) => {
     store.awaitRecords(undefined);

@@ -227,13 +227,13 @@ function checkAll(prepared: PreparedCatalog, json: Raw): void {
   }
 }
 
-test('every fragment and index of an odd catalog is what the rules say of the raw objects', () => {
+test('every fragment and index of an odd catalog follows the rules for the raw objects', () => {
   const prepared = prepareCatalog(readWhole(oddCatalog()));
   assert.deepEqual([...prepared.markets.ids], [5, 7, 8, 61, 99, 100, 1000]);
   checkAll(prepared, oddCatalog());
 });
 
-test('every fragment and index of the real catalog is what the rules say', { skip: SHORT }, (t) => {
+test('every fragment and index of the real catalog follows the rules', { skip: SHORT }, (t) => {
   if (!existsSync(REAL_FILE)) return t.skip('no real catalog here');
   const json = JSON.parse(readFileSync(REAL_FILE, 'utf8'));
   const prepared = prepareCatalog(readWhole(json));
@@ -259,7 +259,7 @@ test('a site stands for those of its creators that have a market', () => {
   assert.deepEqual(found(creators, 'c.example'), [], 'a site without any is as an unknown one');
 });
 
-test('every buffer is as long as what stands in it, and passes to another thread', () => {
+test('every buffer is as long as its content, and passes to another thread', () => {
   const prepared = prepareCatalog(readWhole(oddCatalog()));
   const buffers = buffersOf(prepared);
   const { bytes, etag } = prepared;
@@ -273,7 +273,7 @@ test('every buffer is as long as what stands in it, and passes to another thread
   assert(sum < byteLength + 64 * 1024, 'indexes of a small catalog are small');
 });
 
-test('collected texts stand whole at their places, however much memory they need', () => {
+test('collected texts are whole at their offsets, for any amount of memory', () => {
   withSeed((random) => {
     const bytes = new ByteCollector(0);
     const texts: string[] = [];
@@ -294,7 +294,7 @@ test('collected texts stand whole at their places, however much memory they need
   });
 });
 
-test('random texts stand in order by every column, whatever they have in common', () => {
+test('random texts are in order by every column, for any common prefixes', () => {
   withSeed((random) => {
     const units = ['a', 'b', '\u0000', '伊', '\ud83d', '\uffff'];
     const common = 'c'.repeat(random.below(400));

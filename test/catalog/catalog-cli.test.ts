@@ -53,7 +53,7 @@ test('a switch made by another process is seen without reopening', async (t) => 
   assert.deepEqual(store.load(), read(demoCatalog()));
 });
 
-test('import prints what the file contained and what it could not use', async (t) => {
+test('import prints the contents of the file and the unusable rest', async (t) => {
   const dataDir = temporary(t);
   const file = join(dataDir, 'catalog.json');
   const catalog = demoCatalog() as { events: { markets: { clobTokenIds?: string }[] }[] };
@@ -126,12 +126,12 @@ async function checkCopy(t: TestContext, dataDir: string): Promise<void> {
   assert.deepEqual(readdirSync(copyDir).sort(), ['catalog', 'catalog.json']);
 }
 
-test('what export writes, import reads: the demo', async (t) => {
+test('import reads an exported demo', async (t) => {
   await checkCopy(t, await filled(t, demoCatalog()));
 });
 
 const realMissing = existsSync(REAL_FILE) ? false : 'the shared data is not here';
-test('what export writes, import reads: the real catalog', {
+test('import reads an exported real catalog', {
   skip: SHORT || realMissing,
 }, async (t) => {
   await checkCopy(t, await filled(t, JSON.parse(readFileSync(REAL_FILE, 'utf8'))));
@@ -175,7 +175,7 @@ test('an export that fails leaves the file of that name as it was, and no other 
   assert.deepEqual(readdirSync(place), ['folder']);
 });
 
-test('a reader that leaves early gets no stack trace, and the exit says so', async (t) => {
+test('a reader that closes early gets no stack trace, and the exit code shows it', async (t) => {
   const long = 'x'.repeat(100_000);
   const events = Array.from({ length: 40 }, (_, index) => ({ id: index, description: long }));
   const dataDir = await filled(t, { events });

@@ -87,7 +87,7 @@ test('a compressed answer says so and is the same answer', async (t) => {
   }
 });
 
-test('small answers and refusals stay as they are', async (t) => {
+test('small answers and refusals are not compressed', async (t) => {
   const server = await serveCatalog(SAMPLES, t);
   for (const path of ['/tags/1', '/markets?slug=none', '/markets?limit=0', '/markets/999']) {
     for (let time = 0; time < 2; time++) {
@@ -106,7 +106,7 @@ test('a caller that has a compressed answer gets 304 while it is unchanged', asy
   assert.equal(same.body.length, 0);
 });
 
-test('many at once get the whole answer each, compressed or not', async (t) => {
+test('concurrent callers each get the whole answer, compressed or not', async (t) => {
   const markets = Array.from({ length: 600 }, (_, i) => market(i + 1));
   const server = await serveCatalog({ events: [event(1, { markets })] }, t);
   const whole = JSON.parse(textOf(await server.ask('/markets?limit=500'))) as { id: string }[];
@@ -119,7 +119,7 @@ test('many at once get the whole answer each, compressed or not', async (t) => {
   assert(answers.some((answer) => answer.headers.get('content-encoding') === 'gzip'));
 });
 
-test('another catalog is never answered from what was compressed before', async (t) => {
+test('no answer of an earlier catalog is sent after a change', async (t) => {
   const server = await serveCatalog(SAMPLES, t);
   const before = await server.ask('/markets', GZIP);
   const markets = Array.from({ length: 9 }, (_, i) => market(i + 1));
@@ -164,7 +164,7 @@ test('an answer below two kibibytes is not compressed', async () => {
   assert.notEqual(await answers.add('/a', LARGE.subarray(0, 2048)), undefined);
 });
 
-test('the longest unused answers are forgotten first when the memory is full', async () => {
+test('the least recently used answers leave the cache first when it is full', async () => {
   const answers = new CompressedAnswers(10_000);
   for (const url of ['/a', '/b', '/c']) await answers.add(url, noise(url.charCodeAt(1), 3_000));
   assert.notEqual(answers.get('/a'), undefined);
@@ -178,7 +178,7 @@ test('the longest unused answers are forgotten first when the memory is full', a
   assert.notEqual(answers.get('/d'), undefined);
 });
 
-test('what was begun for a catalog that is gone is not remembered', async () => {
+test('an answer that was begun for a replaced catalog is not cached', async () => {
   const answers = new CompressedAnswers();
   await answers.add('/a', LARGE);
   const begun = answers.add('/b', LARGE);

@@ -10,7 +10,7 @@ import { commandProcess } from './catalog-commands.ts';
 
 const disk = smallDisk('24m');
 
-test('a full disk fails an import, again and again, and costs nothing', {
+test('an import on a full disk fails every time, and loses nothing', {
   skip: SHORT || (disk === undefined && 'mounting is not allowed here'),
 }, async () => {
   assert(disk !== undefined);

@@ -45,14 +45,14 @@ function etagAfter(change: Change): string {
   return prepareCatalog(readWhole(json)).etag;
 }
 
-test('catalogs that are served alike have one etag', () => {
+test('catalogs with equal answers have one etag', () => {
   const { etag } = prepareCatalog(readWhole(oddCatalog()));
   for (const [name, change] of Object.entries(NOT_SERVED)) {
     assert.equal(etagAfter(change), etag, name);
   }
 });
 
-test('whatever changes an answer changes the etag', () => {
+test('every change of an answer changes the etag', () => {
   const etags = new Map([[prepareCatalog(readWhole(oddCatalog())).etag, 'the catalog itself']]);
   for (const [name, change] of Object.entries(SERVED)) {
     const etag = etagAfter(change);

@@ -28,7 +28,7 @@ function read(json: unknown): Catalog {
   return result.catalog;
 }
 
-test('an odd catalog comes through the store, a file and another store unchanged', async (t) => {
+test('an odd catalog passes through the store, a file and another store unchanged', async (t) => {
   const place = temporary(t);
   const store = opened(t, place);
   const copy = opened(t, temporary(t));
@@ -53,7 +53,7 @@ test('an odd catalog comes through the store, a file and another store unchanged
   assert.deepEqual(readdirSync(place).sort(), ['catalog', 'catalog.json']);
 });
 
-test('a slow reader of an export gets one generation, though others come', async (t) => {
+test('a slow reader of an export gets one catalog generation, although others follow', async (t) => {
   const dataDir = temporary(t);
   const store = opened(t, dataDir);
   const writer = opened(t, dataDir);
@@ -76,7 +76,7 @@ test('a slow reader of an export gets one generation, though others come', async
   assert.equal(store.load().events[0]?.title, `later ${chunks.length}`);
 });
 
-test('a disk that refuses leaves the old file and no part of the new one', async (t) => {
+test('a failing disk leaves the old file and no part of the new one', async (t) => {
   const place = temporary(t);
   const file = join(place, 'catalog.json');
   const store = opened(t, temporary(t));

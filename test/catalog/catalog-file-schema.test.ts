@@ -67,7 +67,7 @@ const VALUES: Readonly<Record<string, { good: unknown[]; bad: unknown[] }>> = {
   },
 };
 
-test('a value matches the schema exactly where the reader can use it', () => {
+test('a value matches the schema exactly when the reader can use it', () => {
   for (const [field, { bad, good }] of Object.entries(VALUES)) {
     for (const value of [...good, ...bad]) {
       const isGood = good.includes(value);
@@ -79,7 +79,7 @@ test('a value matches the schema exactly where the reader can use it', () => {
   }
 });
 
-test('what the reader refuses an object for is what the schema requires', () => {
+test('the reader refuses exactly the objects that the schema refuses', () => {
   const needed = (rules: Readonly<Record<string, FieldRule>>): string[] =>
     Object.keys(rules).filter((name) => rules[name]!.isNeeded === true);
   for (const field of needed(MARKET_FIELDS)) {
@@ -109,7 +109,7 @@ test('the demo, the example and an export match; the example imports under --str
   assert.match(stdout, /^opens 3 markets: /m);
 });
 
-test('`catalog schema` prints it, and docs has the same and the example', async () => {
+test('`catalog schema` prints the schema that docs has, with its example', async () => {
   const { code, stderr, stdout } = await command(['schema']);
   assert.deepEqual([code, stderr], [0, '']);
   assert.deepEqual(JSON.parse(stdout), SCHEMA);

@@ -100,7 +100,7 @@ test('every way to write a tick size is read exactly', () => {
   }
 });
 
-test('a tick size that no ladder has leaves the market without a book', () => {
+test('an unsupported tick size leaves the market without a book', () => {
   for (const tick of [
     0.05,
     0.002,
@@ -286,7 +286,7 @@ test('the empty condition id belongs to no market', () => {
   assert.equal(read({ events: [event(1, markets)] }).report.markets, 2);
 });
 
-test('of one market listed twice the later version stays, wherever it stands', () => {
+test('the later version of a market that is listed twice stays, in any position', () => {
   const older = market(11, { updatedAt: '2026-01-01T00:00:00Z', question: 'older' });
   const newer = market(11, { updatedAt: '2026-01-01T00:00:00.5Z', question: 'newer' });
   for (const [first, second, place] of [
@@ -305,7 +305,7 @@ test('of one market listed twice the later version stays, wherever it stands', (
   }
 });
 
-test('of one event listed twice the later version stays; without dates the last', () => {
+test('the later version of an event that is listed twice stays; without dates the last', () => {
   const versions = (first: JsonObject, second: JsonObject) =>
     read({ events: [event(1, [market(11)], first), event(1, [market(11)], second)] });
   const dated = versions(
@@ -358,7 +358,7 @@ test('objects without a usable id are left out, named by their place', () => {
   ]);
 });
 
-test('ids that came as numbers are text afterwards', () => {
+test('numeric ids become text', () => {
   const { catalog } = read({ events: [event(1, [market(11, { id: 11 })], { id: 1 })] });
   assert.equal(catalog.events[0]?.id, '1');
   assert.equal(catalog.markets[0]?.id, '11');

@@ -56,7 +56,7 @@ test('a search without a match answers empty lists', async (t) => {
   );
 });
 
-test('a search has to have words', async (t) => {
+test('a search without words is refused', async (t) => {
   const { server, queries } = await serveFound(t, [0], [0]);
   for (const query of ['', 'q', 'q=', 'q=+', 'q=%20%09', 'Q=a', 'q=&limit_per_type=3']) {
     const answer = await server.ask(`/public-search?${query}`);
@@ -82,7 +82,7 @@ test('a search has to have words', async (t) => {
   assert.deepEqual(queries, []);
 });
 
-test('pages of a search hold so many of each type, and say whether there are more', async (t) => {
+test('pages of a search have the requested number of each type, and say whether more follow', async (t) => {
   const { found } = await serveFound(t, [3, 2, 1, 0], [2, 0, 1]);
   const page = async (query: string) => {
     const { events, tags, pagination } = await found(`q=a&${query}`);

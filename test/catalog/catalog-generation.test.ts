@@ -92,24 +92,34 @@ function textOf({ prepared }: LoadedCatalogGeneration): string {
   return Buffer.from(prepared.bytes).toString();
 }
 
-test('a generation is served by threads of its own', async (t) => {
+test('a catalog generation is served by threads of its own', async (t) => {
   const { failures, open, store } = stage(t);
   const catalog = catalogOf('orchard', 40);
   await store.replace(catalog);
   const generation = await open();
 
-  await t.test('it is prepared as it would be here, and searched in its thread', async () => {
-    assert.equal(generation.number, store.current());
-    assert.deepEqual(generation.prepared, prepareCatalog(catalog));
-    const { counts, milliseconds } = generation;
-    assert.deepEqual(counts, { events: 40, markets: 40, books: 40, tags: 1, series: 0, sites: 0 });
-    assert(milliseconds > 0);
-    assert.deepEqual([generation.commands, generation.warnings], [[], []]);
-    const all = await search(generation, 'orchard');
-    assert.deepEqual([all.events.length, [...all.tags]], [40, [0]]);
-    assert.deepEqual([...(await search(generation, 'will 17')).events], [16]);
-    assert.equal((await search(generation, 'nothing')).events.length, 0);
-  });
+  await t.test(
+    'a catalog generation is prepared as in this thread, and searched in its own',
+    async () => {
+      assert.equal(generation.number, store.current());
+      assert.deepEqual(generation.prepared, prepareCatalog(catalog));
+      const { counts, milliseconds } = generation;
+      assert.deepEqual(counts, {
+        events: 40,
+        markets: 40,
+        books: 40,
+        tags: 1,
+        series: 0,
+        sites: 0,
+      });
+      assert(milliseconds > 0);
+      assert.deepEqual([generation.commands, generation.warnings], [[], []]);
+      const all = await search(generation, 'orchard');
+      assert.deepEqual([all.events.length, [...all.tags]], [40, [0]]);
+      assert.deepEqual([...(await search(generation, 'will 17')).events], [16]);
+      assert.equal((await search(generation, 'nothing')).events.length, 0);
+    },
+  );
 
   await t.test(
     'a query that is repeated while its answer is cached gets the same rows',
@@ -152,7 +162,7 @@ test('a store without a catalog gives an empty one', async (t) => {
   assert.equal((await search(generation, 'anything')).events.length, 0);
 });
 
-test('commands for the engine are those that its tables need, and an end waits for no search', async (t) => {
+test('engine commands are exactly those that the tables need, and a close waits for no search', async (t) => {
   const { open, store } = stage(t);
   const catalog = catalogOf('lantern', 3);
   await store.replace(catalog);
@@ -169,7 +179,7 @@ test('commands for the engine are those that its tables need, and an end waits f
   await assert.rejects(search(generation, 'lantern'), /closed/);
 });
 
-test('of many warnings the first are logged, and the number of the others', async (t) => {
+test('the first of many warnings are logged, with the number of the others', async (t) => {
   const { open, store } = stage(t);
   const { engine, t: tables } = new Exchange({ ...ROOMY, markets: 64, tokens: 256 });
   for (const words of marketCommands(tables, catalogOf('one', 50).markets, assert.fail)) {
@@ -185,7 +195,7 @@ test('of many warnings the first are logged, and the number of the others', asyn
   assert.equal(warnings[20], 'and 30 more markets like these');
 });
 
-test('two generations in turn each answer for themselves, whatever comes of the other', async (t) => {
+test('two catalog generations in turn answer for themselves, after any failure of the other', async (t) => {
   const { failures, open, store } = stage(t);
   await store.replace(catalogOf('copper', 5));
   const first = await open();
@@ -203,7 +213,7 @@ test('two generations in turn each answer for themselves, whatever comes of the 
   assert.deepEqual(failures, []);
 });
 
-test('a broken generation rejects and leaves the one in use alone', async (t) => {
+test('a broken catalog generation rejects and leaves the one in use alone', async (t) => {
   const { dataDir, failures, open, store } = stage(t);
   await store.replace(catalogOf('whole', 4));
   const whole = await open();
@@ -220,7 +230,7 @@ test('a broken generation rejects and leaves the one in use alone', async (t) =>
   assert.deepEqual(failures, [], 'a failure to load is reported by the rejection alone');
 });
 
-test('when its thread dies, pending and later searches reject and it is reported once', async (t) => {
+test('pending and later searches reject when their thread dies, and it is reported once', async (t) => {
   const { failures, open, store } = stage(t);
   await store.replace(catalogOf('compass', 4));
   const generation = await open();
@@ -237,7 +247,7 @@ test('when its thread dies, pending and later searches reject and it is reported
   assert.match(textOf(generation), /compass 4/, 'what was prepared is still served');
 });
 
-test('a generation that is no longer wanted while it loads rejects', async (t) => {
+test('a catalog generation that is closed while it loads rejects', async (t) => {
   const { failures, open, store } = stage(t);
   const events = SHORT ? 200 : 2_000;
   await store.replace(catalogOf('glacier', events));
@@ -253,7 +263,7 @@ test('a generation that is no longer wanted while it loads rejects', async (t) =
   assert.deepEqual(failures, []);
 });
 
-test('threads come and go while generations are replaced', { skip: SHORT }, async (t) => {
+test('threads start and end while catalog generations are replaced', { skip: SHORT }, async (t) => {
   const { failures, open, store } = stage(t);
   for (let round = 0; round < 3; round++) {
     await store.replace(catalogOf(`round${round}`, 500));

@@ -77,7 +77,7 @@ test('an empty file is refused, and --force imports it', async () => {
   assert.deepEqual((await storedIn(dataDir))[1].markets, []);
 });
 
-test('a tenth or ten markets may go, and no more', async () => {
+test('an import may remove a tenth of the markets or ten, and no more', async () => {
   for (const [count, most] of [
     [12, 10],
     [100, 10],
@@ -92,7 +92,7 @@ test('a tenth or ten markets may go, and no more', async () => {
   }
 });
 
-test('markets that lost what a book needs are removed; those that have ended are not', async () => {
+test('markets that lost their book count as removed, ended ones do not', async () => {
   const dataDir = temporaryDirectory();
   await imported(dataDir, fileOf(range(1, 30)));
   const bare = structuredClone(fileOf(range(1, 30))) as {
@@ -106,7 +106,7 @@ test('markets that lost what a book needs are removed; those that have ended are
   await imported(dataDir, { events: [] });
 });
 
-test('the markets of the demo do not count', async () => {
+test('removed markets of the demo do not count', async () => {
   const dataDir = temporaryDirectory();
   const demo = demoCatalog() as File;
   await imported(dataDir, demo);
@@ -117,7 +117,7 @@ test('the markets of the demo do not count', async () => {
   assert.match(stderr, /would remove 20 of 20 markets/);
 });
 
-test('an import says what happens to which market before it happens', async () => {
+test('an import reports the effect on each market before it happens', async () => {
   const dataDir = temporaryDirectory();
   const [open, paused] = [fileOf(range(1, 8)), fileOf([9])];
   const pausedMarket = (paused.events[0]!.markets as JsonObject[])[0]!;
@@ -148,7 +148,7 @@ test('an import says what happens to which market before it happens', async () =
   );
 });
 
-test('a dry run makes no directory', async () => {
+test('a dry run creates no directory', async () => {
   const dataDir = temporaryDirectory();
   assert.match(await imported(dataDir, fileOf([1]), '--dry-run'), /^opens 1 markets: 1$/m);
   assert.deepEqual(readdirSync(dataDir), []);
@@ -179,7 +179,7 @@ test('rows that are left out are all named with their field, and --strict refuse
   await imported(dataDir, fileOf(range(1, 8)), '--strict');
 });
 
-test('--merge adds and replaces by id, and leaves the rest', async () => {
+test('--merge adds and replaces objects by id, and leaves the rest', async () => {
   const dataDir = temporaryDirectory();
   const tags = [
     { id: '1', label: 'Kites' },

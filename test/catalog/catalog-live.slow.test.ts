@@ -98,7 +98,7 @@ test('markets that are imported while the node runs can be traded, without a req
   assert.deepEqual({ ...markets[0], ...prices, volume: '2', liquidity: '2' }, markets[0]);
 });
 
-test('ticks follow, an ended market loses its orders and takes none, a missing one takes none', async () => {
+test('ticks follow the catalog, an ended market loses its orders, and ended and missing ones refuse orders', async () => {
   const terms = [
     { id: 1, closed: true },
     { id: 2, tick: 0.01 },
@@ -132,7 +132,7 @@ test('ticks follow, an ended market loses its orders and takes none, a missing o
   assert.deepEqual(levels((await book(node, third.tokenIds[0]!)).bids), ['7@0.1'], 'it may return');
 });
 
-test('after a kill -9 the books and the catalog are as they were, and an ended market stays so', async () => {
+test('books and catalog are unchanged after a kill -9, and an ended market stays ended', async () => {
   const terms = [{ id: 1, closed: true }, { id: 2 }, { id: 4, outcomes: ['A', 'B', 'C'] }];
   const all = [...marketsOf(terms), ...marketsOf([{ id: 3 }])];
   const tokens = all.flatMap(({ tokenIds }) => tokenIds);
@@ -161,7 +161,7 @@ test('after a kill -9 the books and the catalog are as they were, and an ended m
   assert.deepEqual(levels((await book(node, first!.tokenIds[0]!)).bids), ['10@0.12']);
 });
 
-test('a market that ends with terms that no book has loses its orders, once', async () => {
+test('a market that ends with unsupported terms loses its orders once', async () => {
   const open = [{ id: 1 }, { id: 2 }];
   const [first, second] = marketsOf(open);
   const maker = await Trader.join(node, 'maker');
@@ -184,7 +184,7 @@ test('a market that ends with terms that no book has loses its orders, once', as
   assert.deepEqual(await books(node, tokens), after, 'no change the second time');
 });
 
-test('more markets than there is room for are named in the log, and the others are traded', async () => {
+test('markets beyond the room for them are named in the log, and the others trade', async () => {
   const many = Array.from({ length: 80 }, (_, i) => ({ id: 100 + i }));
   await importCatalog(many);
   await untilServed('/markets?limit=1', ['market-179']);

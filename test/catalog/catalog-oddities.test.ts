@@ -113,7 +113,7 @@ test('4: an old market without tick, minimum, switches and question id trades by
   assert.deepEqual([unreadable.ticksPerUnit, unreadable.minSizeMicro], [undefined, undefined]);
 });
 
-test('5: dates that are null, absent, reversed, past or of another form cost nothing', () => {
+test('5: dates that are null, absent, reversed, past or of another form do no harm', () => {
   const books = readPlain(
     [
       market(1, { endDate: null }),
@@ -181,7 +181,7 @@ test('8: lists that are something else are counted, and the rest of the event is
   );
 });
 
-test('9: of a tag of many days and languages the version of the own list stays', () => {
+test('9: the version of the own list stays for a tag of many days and languages', () => {
   const own = { id: '9', label: 'Kites ', slug: 'KITES-1H', updatedAt: '2025-01-01T00:00:00Z' };
   const copies = [
     { id: '9', label: '風箏', updatedAt: '2026-01-01T00:00:00Z' },
@@ -215,7 +215,7 @@ test('10: flags of events and markets that disagree are each taken at their word
   );
 });
 
-test('11: long slugs with capitals stay; one slug for event and market is none twice', () => {
+test('11: long slugs with capitals stay; one slug for event and market is no duplicate', () => {
   const slug = `A-2031-Kite-cup-${'x'.repeat(239)}`;
   const books = readPlain([market(1, { slug })], { slug });
   assert.deepEqual([books[0]?.slug, books[0]?.eventSlug], [slug, slug]);

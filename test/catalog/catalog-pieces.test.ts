@@ -105,7 +105,7 @@ async function survivesLeavers({ server }: Served): Promise<void> {
   assert.deepEqual(server.log, []);
 }
 
-test('long answers of the catalog', async (context) => {
+test('long answers of the catalog are sent in pieces', async (context) => {
   const stage = await served(context);
   for (const [name, run] of Object.entries({
     'a long answer is made in as many turns as it has pieces': isInPieces,

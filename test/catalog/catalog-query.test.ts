@@ -87,7 +87,7 @@ test('values of a parameter that may have several add up, however they are given
   assert.equal(refused('id=1,x'), 'id must be a whole number from 0 to 999999999999999');
 });
 
-test('dates and numbers have bounds; an end that is not given is open', () => {
+test('dates and numbers have bounds, and an absent bound is open', () => {
   const { MAX_VALUE } = Number;
   assert.deepEqual(set('volume_num_min=1.5&volume_num_max=1e3'), { volumeNum: [1.5, 1000] });
   assert.deepEqual(set('best_bid_max=-2'), { bestBid: [-MAX_VALUE, -2] });
@@ -104,7 +104,7 @@ test('dates and numbers have bounds; an end that is not given is open', () => {
   }
 });
 
-test('routes know their own parameters only, and name the others in a header', () => {
+test('routes read their own parameters only, and name the others in a header', () => {
   assert.deepEqual(set('series_slug=a&tag_id=5&slug=b', PARAMETERS.events), {
     'series slug': ['a'],
     'tags id': [5],
@@ -240,7 +240,7 @@ test('an empty text is no filter', () => {
   assert.deepEqual(set('tag=&tag_slug=a&tag='), { 'tags slug': ['a'] });
 });
 
-test('a creator that is no name at all is an unknown one, not none', () => {
+test('an invalid creator is an unknown one, not an absent one', () => {
   for (const text of ['%20', 'https://', '/', '...']) {
     const { creator } = set(`creator=${text}`);
     assert(typeof creator === 'string' && creator !== '', text);

@@ -27,7 +27,7 @@ test('random filters, orders, pages and faults are answered as a plain scan answ
     );
   }));
 
-test('an invented catalog is served whole: each object, list, column, filter and creator', (t) =>
+test('an invented catalog is served completely: each object, list, column, filter and creator', (t) =>
   seeded(async (_, seed) => {
     const json = oddCatalog(seed, 130);
     const naive = readNaive(json);

@@ -60,7 +60,7 @@ function rowsOf(ranked: Ranked | undefined): number[] {
 
 const isThere = (): boolean => false;
 
-test('a sort by several columns leaves turns to others, and goes by the statistics of its beginning', () =>
+test('a sort by several columns yields to other requests, and uses the statistics of its beginning', () =>
   seeded(async (random) => {
     const isAscending = random.chance(50);
     for (const order of [
@@ -86,7 +86,7 @@ test('a sort by several columns leaves turns to others, and goes by the statisti
     }
   }));
 
-test('sorts stand in line: none spoils another, and one whose caller has gone makes room', () =>
+test('sorts queue: none disturbs another, and one whose caller has disconnected is dropped', () =>
   seeded(async (random) => {
     const { columns, listed } = catalogOf(random);
     const rankings = new Rankings();

@@ -9,7 +9,7 @@ import {
   serveCatalog,
 } from './catalog-server.ts';
 
-test('what does not exist is not found, by id or by slug', async (t) => {
+test('an unknown id or slug is not found', async (t) => {
   const server = await serveCatalog(SAMPLES, t);
   const missing = ['999', '99999999999999999999999999', 'abc', '0x12', `0x${'0'.repeat(64)}`, '-1'];
   for (const id of [...missing, '101%00', '%', '1e2', 'slug']) {
@@ -58,7 +58,7 @@ test('bad parameters are refused on every route, with the parameter and its rule
   assert.match(column.detail, /^order must be up to 3 of id, ticker, slug, title, .*, liquidity$/);
 });
 
-test('a caller that has the answer already gets 304, as long as the catalog stays', async (t) => {
+test('a caller that has the answer gets 304 until the catalog changes', async (t) => {
   const server = await serveCatalog(SAMPLES, t);
   const paths = ['/markets?limit=1', '/markets/101', '/events/10', '/tags', '/sampling-markets'];
   for (const path of [...paths, '/public-search?q=x']) {

@@ -53,7 +53,7 @@ async function expectIds(server: CatalogServer, expected: Readonly<Record<string
   }
 }
 
-test('objects carry the fields of the protocol, in its order, where it says', async (t) => {
+test('objects have the fields of the protocol, in its order', async (t) => {
   const server = await serveSamples(t);
   const marketInList = (await listOf(server, '/markets'))[0]!;
   assert.deepEqual(Object.keys(marketInList), [...MARKET_KEYS, 'events']);
@@ -195,7 +195,7 @@ test('each filter of the event list selects what matches', async (t) => {
   });
 });
 
-test('a tag that has most of the events filters as one that has few', async (t) => {
+test('a tag of most events filters like a tag of few', async (t) => {
   // Enough rows that the few are sorted and the many are gone through.
   const tagged = (id: number) => id % 40 === 0;
   const tags = [
@@ -260,7 +260,7 @@ test('lists are sorted by any scalar, absent values last, ties by id in the same
   });
 });
 
-test('pages lie side by side, and past the end there is nothing', async (t) => {
+test('pages are adjacent, and a page past the end is empty', async (t) => {
   const server = await serveSamples(t);
   for (const path of ['/markets?order=question&', '/events?active=true&', '/series?', '/tags?']) {
     const whole = await ids(server, path);
@@ -325,7 +325,7 @@ test('a creator scopes lists, nested objects and single objects alike', async (t
   }
 });
 
-test('an unknown creator has nothing, also one whose name makes no sense', async (t) => {
+test('an unknown creator has no objects, also one with an invalid name', async (t) => {
   const server = await serveSamples(t);
   for (const creator of [WALLET_NOBODY, 'other.example', 'empty.example', '0x', '%20', '/', '.']) {
     for (const path of ['/markets', '/events', '/series', '/tags']) {
@@ -374,7 +374,7 @@ test('a tag is related to those that it shares most of its events with', async (
   });
 });
 
-test('what makes no difference to an answer is named in a header, also when it is compressed', async (t) => {
+test('ignored parameters are named in a header, also when the answer is compressed', async (t) => {
   const server = await serveSamples(t);
   const ignoredHeader = async (path: string, ...headers: string[]) => {
     return (await server.ask(path, ...headers)).headers.get('x-ignored-parameters');

@@ -35,7 +35,7 @@ async function page(server: CatalogServer, path: string, cursor?: string): Promi
   return (await server.json(`${path}${query}`)) as Listing;
 }
 
-test('the lists hold what is active and neither closed nor archived, by ascending id', async (t) => {
+test('the lists have active markets that are neither closed nor archived, by ascending id', async (t) => {
   const server = await serveCatalog(SAMPLES, t);
   for (const path of [FULL, SIMPLIFIED]) {
     const listing = await page(server, path);
@@ -93,7 +93,7 @@ test('an item has the fields of its form, in the order of the protocol', async (
   assert.deepEqual(full.raw_metadata, {});
 });
 
-test('a walk by cursors meets every market once and ends with LTE=', async (t) => {
+test('a walk by cursors reaches every market once and ends with LTE=', async (t) => {
   for (const count of [0, 1166, 1167, 2400]) {
     const server = await serveMany(t, count);
     const expected = Array.from({ length: count }, (_, i) => i + 1).filter((i) => i % 7 !== 0);
@@ -131,7 +131,7 @@ test('the first page needs no cursor; one past the end is empty and the last', a
   }
 });
 
-test('a page in the shape of the trading API is made in slices, with turns for others between', async () => {
+test('a page in the shape of the trading API is made in slices, with other requests between', async () => {
   const read = readCatalog({
     events: [event(1, { markets: Array.from({ length: 230 }, (_, i) => market(i + 1)) })],
   });
@@ -193,7 +193,7 @@ test('a bad cursor is a bad request', async (t) => {
   }
 });
 
-test('a cursor is the base64 of its offset, and read in all its spellings', () => {
+test('a cursor is the base64 of its offset, and is read in every spelling', () => {
   assert.equal(LAST_CURSOR, Buffer.from('-1').toString('base64'));
   for (const [offset, cursor] of [
     [0, 'MA=='],
@@ -215,7 +215,7 @@ test('a cursor is the base64 of its offset, and read in all its spellings', () =
   assert.equal(offsetOf(Buffer.from('007').toString('base64')), 7);
 });
 
-test('what no encoder of an offset writes is no cursor', () => {
+test('a text that no encoder of an offset writes is no cursor', () => {
   const texts = ['-1', '-0', '+1', '1.5', '1e3', ' 1', '1 ', '0x1', 'a', '', '٣', '1\n', '1\0'];
   for (const text of texts) {
     const cursor = Buffer.from(text).toString('base64') || '=';

@@ -113,7 +113,9 @@ test('a search finds every event and tag that has all its words, and no other', 
     await searchRandomly(port, random, readNaive(json), rounds(500));
   }));
 
-test('so it does in the real catalog', { skip: SHORT }, async (t) => {
+test('a search of the real catalog finds every event and tag that has all its words, and no other', {
+  skip: SHORT,
+}, async (t) => {
   const json = realCatalog();
   if (json === undefined) return t.skip(NO_REAL_FILE);
   await seeded(async (random) => {

@@ -20,7 +20,7 @@ function found(index: SearchIndex, query: string): number[] {
   return [...index.search(query).events];
 }
 
-test('every word must be there, wherever in an event it stands', () => {
+test('an event matches when it has every word, in any text', () => {
   const index = indexOf(
     [
       {
@@ -49,7 +49,7 @@ test('every word must be there, wherever in an event it stands', () => {
   }
 });
 
-test('the last word may be cut short, unless something follows it', () => {
+test('the last word matches as a prefix, unless something follows it', () => {
   const index = titled('Orchard orders', 'Order of the lantern', 'Orchestra');
   assert.deepEqual(found(index, 'orch').toSorted(), [0, 2]);
   assert.deepEqual(found(index, 'o').toSorted(), [0, 1, 2]);
@@ -113,7 +113,7 @@ test('titles count for more than questions, these than tags, these than descript
   assert.deepEqual(found(index, 'gla'), [3, 2, 1, 0]);
 });
 
-test('equals stand by id, the newest first', () => {
+test('equal ranks are ordered by id, newest first', () => {
   const index = titled('copper', 'copper', 'tin', 'copper');
   assert.deepEqual(found(index, 'copper'), [3, 1, 0]);
   assert.deepEqual(found(index, 'cop'), [3, 1, 0]);
@@ -162,7 +162,7 @@ function plainWords(text: string): string[] {
   );
 }
 
-test('no word is lost where the texts of an event are nearly the same', () => {
+test('no word is lost when the texts of an event are nearly equal', () => {
   withSeed((random) => {
     for (let round = 0; round < 100; round++) {
       const texts = Array.from({ length: 6 }, () => likeTexts(random, random.between(1, 5)));
@@ -201,7 +201,7 @@ const HAS_PLAIN_FORM = /[ßẞæœøđðþłħŧŋıĸ]/u;
 const IS_UNSPACED =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 
-test('the words of random texts are those that Unicode sees in them', () => {
+test('the words of random texts are the words of Unicode', () => {
   const ascii = Array.from({ length: 128 }, (_, unit) => String.fromCharCode(unit));
   const others = [
     ...'éÜ“”’—ñΣΑς½²ﬁﷺ€\u0301\u0338\u00a0\u200dЁй',
@@ -225,7 +225,7 @@ test('the words of random texts are those that Unicode sees in them', () => {
   });
 });
 
-test('every single character is folded as Unicode folds it, wherever it stands', () => {
+test('every single character is folded as Unicode folds it, in any position', () => {
   const table = new WordTable();
   for (let code = 0; code < 0x3000; code++) {
     const character = String.fromCharCode(code);
@@ -236,7 +236,7 @@ test('every single character is folded as Unicode folds it, wherever it stands',
   }
 });
 
-test('a word has one number, however many there are', () => {
+test('a word has one number among any number of words', () => {
   const table = new WordTable();
   const numbersOf = (text: string): number[] => {
     const numbers: number[] = [];
@@ -274,7 +274,7 @@ test('any query is answered', () => {
   assert.deepEqual(found(index, 'hasOwnProperty toString'), []);
 });
 
-test('of a long query the first 32 different words count', () => {
+test('a long query counts by its first 32 different words', () => {
   const words = Array.from({ length: 33 }, (_, n) => `w${n}w`);
   const index = titled(words.slice(0, 32).join(' '), words.slice(0, 31).join(' '));
   assert.deepEqual(found(index, words.join(' ')), [0]);

@@ -17,7 +17,7 @@ function servedDate(value: unknown): unknown {
   return valuesOf(columns, [{ raw: { id: '1', endDate: value } }])[place]![0];
 }
 
-test('an ISO date-time in UTC is served as it was found, whatever its fraction', () => {
+test('an ISO date-time in UTC is served unchanged, with any fraction', () => {
   for (const date of [
     '2024-01-02T03:04:05Z',
     '2024-01-02T03:04:05.1Z',
@@ -30,7 +30,7 @@ test('an ISO date-time in UTC is served as it was found, whatever its fraction',
   }
 });
 
-test('whatever digits a date is made of, it is served as an instant or as null', () => {
+test('a date of any digits is served as an instant or as null', () => {
   withSeed((random) => {
     const two = (most: number) => String(random.below(most)).padStart(2, '0');
     for (let round = 0; round < 20_000; round++) {
@@ -57,7 +57,7 @@ test('other forms of dates are rewritten as ISO 8601 in UTC; no zone means UTC',
   for (const [found, served] of Object.entries(forms)) assert.equal(servedDate(found), served);
 });
 
-test('what is no date is served as null', () => {
+test('an invalid date is served as null', () => {
   for (const value of [
     undefined,
     null,
@@ -104,7 +104,7 @@ test('a list is served as the text of a JSON array, unchanged where it was one',
   }
 });
 
-test('where only texts may stand, a list with anything else in it is empty', () => {
+test('a list of texts with any other value in it is empty', () => {
   assert.equal(textsOf(listTextOf('["Yes", "No"]')), '["Yes", "No"]');
   assert.equal(textsOf(listTextOf([1, 'No'])), '[]');
   assert.equal(textsOf(listTextOf('[null]')), '[]');
@@ -126,7 +126,7 @@ test('texts are quoted as JSON does it, lone surrogates escaped', () => {
   });
 });
 
-test('the columns are the usual fields in their order, then what trading needs, then statistics', () => {
+test('the columns are the usual fields in their order, then those for trading, then statistics', () => {
   assert.equal(
     namesOf('markets').join(' '),
     'id question conditionId slug resolutionSource startDate endDate image icon description ' +

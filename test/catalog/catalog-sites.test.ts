@@ -112,7 +112,7 @@ test('invalid entries of sites are counted, and the others are stored', () => {
   );
 });
 
-test('a site listed twice, however it is written, has the creators of both', () => {
+test('a site that is listed twice, in any spelling, has the creators of both', () => {
   const { sites, report } = read({
     sites: [
       { id: 'market.example', creators: [wallet('c'), wallet('a')] },

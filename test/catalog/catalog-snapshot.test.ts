@@ -52,7 +52,7 @@ function partsOf(store: CatalogStore, format: string): ArrayBuffer[] {
   return parts ?? [];
 }
 
-test('plain data with typed arrays in it comes back as it was', () => {
+test('plain data with typed arrays in it comes back unchanged', () => {
   const value = {
     name: 'Zoë \ud83c\udf0a',
     empty: new Uint32Array(0),
@@ -64,7 +64,7 @@ test('plain data with typed arrays in it comes back as it was', () => {
   assert.deepEqual(decodeTree(encoded(value)), value);
 });
 
-test('what is read back is what would be made anew', async (t) => {
+test('a stored snapshot equals a new one', async (t) => {
   const store = opened(t);
   const seed = freshSeed();
   const catalog = catalogOf(oddCatalog(seed, 120));
@@ -74,7 +74,7 @@ test('what is read back is what would be made anew', async (t) => {
   assert.deepEqual(store.load(), catalog, again);
 });
 
-test('a generation has its own snapshot, none, or one of another version that is not read', async (t) => {
+test('a catalog generation has its own snapshot, none, or one of another version that is not read', async (t) => {
   const store = opened(t);
   assert.equal(stored(store), undefined, 'no generation');
   const first = catalogOf({ events: [{ id: 1, title: 'first' }] });
@@ -113,7 +113,7 @@ test('a snapshot of many chunks is read back whole, and the older ones are remov
   }
 });
 
-test('no flipped bit is served: it is named, made anew or refused, and an import replaces it', async (t) => {
+test('no flipped bit is served: the snapshot is named, rebuilt or refused, and an import replaces it', async (t) => {
   const seed = freshSeed();
   const random = new Random(seed);
   const dataDir = temporaryDirectory();
@@ -133,10 +133,10 @@ test('no flipped bit is served: it is named, made anew or refused, and an import
       flipped[random.below(value.length)]! ^= 1 << random.below(8);
       table.putSync(key, flipped);
       const lines: string[] = [];
-      const note = (line: string): void => void lines.push(line);
+      const warn = (line: string): void => void lines.push(line);
       const again = `SEED=${seed}, key ${key.toString('hex')}`;
       try {
-        const found = readSnapshot(store, () => undefined, note);
+        const found = readSnapshot(store, () => undefined, warn);
         if (found !== undefined) assert.deepEqual({ ...found, texts: whole?.texts }, whole, again);
         const loaded = store.load();
         assert.deepEqual(loaded, catalog, again);
@@ -160,7 +160,7 @@ test('no flipped bit is served: it is named, made anew or refused, and an import
   assert.deepEqual(stored(store), whole);
 });
 
-test('a change to what is prepared raises the number of the format', () => {
+test('a change of prepared data raises the number of the format', () => {
   const { prepared, terms, endedConditions, counts, texts } = made(catalogOf(demoCatalog()))!;
   const hash = createHash('sha256');
   for (const piece of [...encodeTree(prepared), ...texts]) hash.update(piece);

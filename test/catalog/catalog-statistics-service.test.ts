@@ -61,7 +61,7 @@ function bookStatistics({ asks, bids, lastPrice }: BookView, other: BookView | u
   return { bid, ask, last, price, liquidity: levels.reduce((sum, value) => sum + value, 0n) };
 }
 
-test('prices and liquidity of every market are what its books say', () => {
+test('prices and liquidity of every market follow its books', () => {
   withSeed((random) => {
     const driver = new EngineDriver();
     const stream = new Stream(random);
@@ -86,7 +86,7 @@ test('prices and liquidity of every market are what its books say', () => {
   });
 });
 
-test('outcomes that no book has are as good as unknown, and those of a book are not more', () => {
+test('outcomes without a book count as unknown, and those of a book are bounded', () => {
   const { driver, reader } = exchange();
   const three = 4 as MarketRow;
   reader.read(three, 5);
@@ -179,7 +179,7 @@ function assertShown(target: Target, row: number, expected: NaiveStatistics): vo
   assert.deepEqual(shown(target, 'markets', row, wanted), wanted, `market ${row}`);
 }
 
-test('a catalog shows books and volumes when it is taken up, and their changes soon after', async (t) => {
+test('a catalog shows books and volumes from its first use, and their changes soon after', async (t) => {
   const { driver, service, volumes, load, setTime } = followed(t);
   const order = { kind: 'order', type: 'GTC', postOnly: false, expiration: 0 } as const;
   const more = { feeRateBps: 1_000, signatureType: 0, faults: [] } as const;

@@ -42,7 +42,7 @@ function targetsOf(random: Random, catalog: NaiveCatalog): string[] {
   return [...sorted, ...single, '/series?limit=20', ...others];
 }
 
-test('lists show statistics and sort by them as a plain sort does, however often they change', (t) =>
+test('lists show statistics and sort by them as a plain sort does, after any changes', (t) =>
   seeded(async (random, seed) => {
     const json = oddCatalog(seed, 250);
     const server = await serveCatalog(json, t);
@@ -57,7 +57,7 @@ test('lists show statistics and sort by them as a plain sort does, however often
     }
   }));
 
-test('every column of a catalog with statistics sorts whole, and every object shows its own', (t) =>
+test('every column of a catalog with statistics sorts completely, and every object shows its own statistics', (t) =>
   seeded(async (random, seed) => {
     const json = oddCatalog(seed, 100);
     const statistics = drawStatistics(random, readNaive(json), new Map());
@@ -130,7 +130,7 @@ test('compressed answers show the statistics of their entity tag', async (t) => 
   }
 });
 
-test('whatever changes between requests, one entity tag means one answer, compressed or not', (t) =>
+test('one entity tag means one answer after any changes, compressed or not', (t) =>
   seeded(async (random, seed) => {
     const json = oddCatalog(seed, 60);
     const catalog = readNaive(json);
@@ -158,7 +158,7 @@ test('whatever changes between requests, one entity tag means one answer, compre
     assert(fresh < rounds(400), 'some requests were repeated');
   }));
 
-test('statistics that change while rows are sorted by several columns leave no tag', async (t) => {
+test('an answer has no tag when statistics change while rows are sorted by several columns', async (t) => {
   const server = await serveCatalog(SAMPLES, t, async () => {
     return { events: Uint32Array.of(0, 1), tags: new Uint32Array(0) };
   });
@@ -208,7 +208,7 @@ test('a search that waited shows the statistics of the tag that it carries', asy
   assert.notEqual(answer.headers.get('etag'), early.headers.get('etag'));
 });
 
-test('the largest and the finest statistics fit where statistics stand', () => {
+test('the largest and the finest statistics fit into their fields', () => {
   for (const outcomes of [0, 1, 2, 7, 64, 65]) {
     const labels = Array.from({ length: outcomes }, (_, i) => `outcome ${i}`);
     const markets = [market(1, { outcomes: labels }), market(2)];

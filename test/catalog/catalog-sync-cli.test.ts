@@ -15,7 +15,7 @@ function temporary(t: TestContext): string {
   return dataDir;
 }
 
-test('it pulls, says what it got, and says when nothing has changed', async (t) => {
+test('`catalog sync` pulls, prints the result, and says when nothing has changed', async (t) => {
   const file = sourceFile(12);
   const source = await FakeSource.start(t, { ...file, events: [...file.events, { id: 'odd' }] });
   const DATA_DIR = temporary(t);
@@ -32,7 +32,7 @@ test('it pulls, says what it got, and says when nothing has changed', async (t) 
   assert.match(second.stdout, /^nothing has changed at http/);
 });
 
-test('a pull that fails says why, and exits with 1', async (t) => {
+test('a pull that fails prints the reason, and exits with 1', async (t) => {
   const source = await FakeSource.start(t, sourceFile(2));
   source.fault = (_, response) => {
     response.writeHead(403).end();
@@ -58,7 +58,7 @@ test('wrong usage has texts of its own, and exits with 2', async () => {
   }
 });
 
-test('killed anywhere in a pull, it leaves one whole catalog, the old or the new', {
+test('a kill anywhere in a pull leaves one whole catalog, the old or the new', {
   skip: SHORT,
 }, async (t) => {
   const DATA_DIR = temporary(t);

@@ -233,7 +233,7 @@ test('a pull from a source with faults leaves the catalog as it was', async (t) 
   }
 });
 
-test('a source that is not there fails', async (t) => {
+test('a pull from a missing source fails', async (t) => {
   const { source, fails } = await stored(t);
   source.stop();
   await fails(/ECONNREFUSED/);

@@ -78,7 +78,7 @@ test('a thread that gets the stop message ends in the middle of a pull and sends
   assert.deepEqual(lines, []);
 });
 
-test('a stop before the thread has come up, and a second stop, end it too', async (t) => {
+test('a stop before the thread has started, and a second stop, end it', async (t) => {
   const source = await FakeSource.start(t, sourceFile(50));
   source.fault = () => true;
   const { close } = run(t, source.url, 1);

@@ -48,7 +48,7 @@ test('the metadata of markets, which only the sampling list shows, is stored wit
   assert.deepEqual(store.load(), read.catalog);
 });
 
-test('sites stay, since a source does not serve them', async (t) => {
+test('sites stay in the store, since a source does not serve them', async (t) => {
   const { source, store, sync } = await stage(t);
   const read = readCatalog({ ...sourceFile(1, 'own'), sites: SITES });
   assert(read.ok);
@@ -58,7 +58,7 @@ test('sites stay, since a source does not serve them', async (t) => {
   assert.deepEqual(titles(store), titlesOf(source.file));
 });
 
-test('what has not changed is not written again, and what has is', async (t) => {
+test('unchanged objects are not written again, and changed ones are', async (t) => {
   const { source, store, sync } = await stage(t);
   await sync();
   assert.deepEqual(await sync(), { kind: 'unchanged' });
@@ -82,7 +82,7 @@ test('a catalog sync that starts anew finds its stored catalog equal', async (t)
   assert.equal(store.current(), 1);
 });
 
-test('a source that names its generation gets one request while that stays', async (t) => {
+test('a source that names its catalog generation gets one request while it stays', async (t) => {
   const { source, sync } = await stage(t);
   source.etag = catalogEtag('a');
   await sync();
@@ -118,7 +118,7 @@ test('live statistics of a source are not taken, and change nothing by themselve
   assert.deepEqual(await sync(), { kind: 'unchanged' });
 });
 
-test('the ETag of another source says nothing about its other pages', async (t) => {
+test('the ETag of a source of another kind is not used for its other pages', async (t) => {
   const { source, store, sync } = await stage(t);
   source.etag = 'W/"5f2-first-page"';
   await sync();
@@ -155,7 +155,7 @@ test('a catalog that changes while it is read is read anew as a whole', async (t
   assert.deepEqual(await sync(), { kind: 'unchanged' });
 });
 
-test('an event that another source took away meanwhile is left out', async (t) => {
+test('an event that the source removed meanwhile is left out', async (t) => {
   const { source, store, sync } = await stored(t);
   source.fault = (path, response) => {
     if (path === '/events/3') response.writeHead(404).end('{"error":"id not found"}');
@@ -191,7 +191,7 @@ test('an event without a usable id is left out and reported', async (t) => {
   assert.match(JSON.stringify(result.report.skipped), /events without a usable id/);
 });
 
-test('an empty source is no first generation, and empties no catalog', async (t) => {
+test('an empty source creates no first catalog generation, and empties no catalog', async (t) => {
   const { store, sync } = await stage(t, { events: [], tags: [], series: [] });
   assert.equal((await sync()).kind, 'unchanged');
   assert.equal(store.current(), undefined);
@@ -208,7 +208,7 @@ test('a stop in the middle of a pull ends it and writes nothing', async (t) => {
   assert.equal(store.current(), 1);
 });
 
-test('the loop logs failures and what it wrote, and goes on', async (t) => {
+test('the loop logs failures and writes, and continues', async (t) => {
   const { source, catalogSync } = await stage(t);
   source.fault = atFirst(
     2,
@@ -231,7 +231,7 @@ test('the loop logs failures and what it wrote, and goes on', async (t) => {
   assert.equal(lines.length, 5);
 });
 
-test('an address of a source is an http URL without secrets or a query', () => {
+test('the address of a source is an http URL without secrets or a query', () => {
   for (const good of ['http://a.example', 'https://a.example:8443/catalog/']) {
     assert.equal(sourceUrlProblem(good), undefined);
   }

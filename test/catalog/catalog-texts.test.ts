@@ -60,7 +60,7 @@ test('names are cleaned in either form of outcomes, and the report names each ob
   assert.deepEqual(asList.catalog.markets[0]!.outcomes, ['[2J', 'b']);
 });
 
-test('an object whose texts print is stored as it came', () => {
+test('an object with printable texts is stored unchanged', () => {
   const file = catalogFile([{ id: 1 }]) as { readonly events: readonly Record<string, unknown>[] };
   const read = readCatalog(file);
   assert(read.ok);
@@ -68,7 +68,7 @@ test('an object whose texts print is stored as it came', () => {
   assert.equal((event!.markets as unknown[])[0], (file.events[0]!.markets as unknown[])[0]);
 });
 
-test('an import says what it cleaned; routes, commands and CSV show nothing that a terminal obeys', async (t) => {
+test('an import reports cleaned texts; routes, commands and CSV contain no terminal control characters', async (t) => {
   const dataDir = temporaryDirectory();
   const path = join(dataDir, 'catalog.json');
   writeFileSync(path, JSON.stringify(hostile()));

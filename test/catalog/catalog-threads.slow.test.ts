@@ -43,7 +43,7 @@ async function seenBy(worker: Worker): Promise<string[]> {
   return seen;
 }
 
-test('threads open, read and close while another has the store open and switches', {
+test('threads open, read and close a catalog while another has the store open and switches it', {
   skip: SHORT,
 }, async (t) => {
   const { store, dataDir } = opened(t);

@@ -69,7 +69,7 @@ test('an empty directory has no generation and an empty catalog', (t) => {
   assert.deepEqual(store.load(), empty);
 });
 
-test('a catalog comes back as it was written, also after reopening', async (t) => {
+test('a catalog reads back as it was written, also after reopening', async (t) => {
   const dataDir = join(temporary(t), 'not', 'yet', 'there');
   const catalog = read(demoCatalog());
   const store = openCatalog(dataDir, { durability: 'flushed' });
@@ -192,7 +192,7 @@ test('an environment of another format is refused, naming found and expected', a
   await assert.rejects(store.replace(generated(1, 1, 'more')), /this node reads 3/);
 });
 
-test('the stored objects come from one snapshot, however slowly they are taken', async (t) => {
+test('stored objects come from one LMDB snapshot, for any slow reader', async (t) => {
   const dataDir = temporary(t);
   const store = opened(t, dataDir);
   const first = generated(500, 1000, 'first');

@@ -134,7 +134,7 @@ test('an import of markets that contradict fails whole: each is named, and nothi
   }
 });
 
-test('--skip-changed leaves them as they are, and imports the rest', async (t) => {
+test('--skip-changed leaves contradicting markets unchanged, and imports the rest', async (t) => {
   const dataDir = directory(t);
   await registeredIn(t, dataDir, FILE);
   const renamed = withMarket(FAULTY, '4', (market) => ({ ...market, question: 'Another?' }));
@@ -151,7 +151,7 @@ test('--skip-changed leaves them as they are, and imports the rest', async (t) =
   assert.deepEqual(markets, expected);
 });
 
-test('a market whose tokens another condition id claims is not taken, whatever the file lists beside it', async (t) => {
+test('a market whose tokens another condition id claims is refused, with any other markets in the file', async (t) => {
   const dataDir = directory(t);
   await registeredIn(t, dataDir, FILE);
   const other = `0x${'e'.repeat(64)}`;
@@ -164,7 +164,7 @@ test('a market whose tokens another condition id claims is not taken, whatever t
   );
 });
 
-test('a market under another condition id stays as it is where an import leaves it out', async (t) => {
+test('a market under another condition id stays unchanged when an import leaves it out', async (t) => {
   const dataDir = directory(t);
   const { t: tables } = await registeredIn(t, dataDir, FILE);
   const [, before] = await storedIn(dataDir);
@@ -182,7 +182,7 @@ test('a market under another condition id stays as it is where an import leaves 
   }
 });
 
-test('where nothing is registered, a file may say anything', async (t) => {
+test('a file may say anything when nothing is registered', async (t) => {
   const dataDir = directory(t);
   for (const file of [FILE, withoutFour(FAULTY), TURNED]) {
     const { code, stderr } = await importing(dataDir, file);
@@ -218,7 +218,7 @@ const ready = (catalog: Catalog) => makeReady(catalog, () => undefined);
 
 const withLists = (file: RawFile): SourceFile => ({ ...file, tags: [], series: [] });
 
-test('a pull reads by tokens, leaves alone what contradicts, and names it until the source is right', async (t) => {
+test('a pull reads by tokens, skips contradictions, and names them until the source is right', async (t) => {
   const dataDir = directory(t);
   const { t: tables } = await registeredIn(t, dataDir, FILE);
   const store = openCatalog(dataDir, { durability: 'committed' });
@@ -258,7 +258,7 @@ test('a pull reads by tokens, leaves alone what contradicts, and names it until 
   assert.deepEqual(store.load().markets, expected);
 });
 
-test('a pull over a catalog that an earlier release stored leaves alone what nobody knows any more', async (t) => {
+test('a pull over a catalog of an earlier release skips markets that are unknown now', async (t) => {
   const dataDir = directory(t);
   const { t: tables } = await registeredIn(t, dataDir, FILE);
   const store = openCatalog(dataDir, { durability: 'committed' });
@@ -293,7 +293,7 @@ test('a pull over a catalog that an earlier release stored leaves alone what nob
   assert.deepEqual(namesByToken(store.load()), namesByToken(catalogOf(FILE)));
 });
 
-test('the command for a pull does the same, and names what it leaves alone', async (t) => {
+test('the command for a pull skips contradictions, and names them', async (t) => {
   const dataDir = directory(t);
   await registeredIn(t, dataDir, FILE);
   const source = await FakeSource.start(t, withLists(FAULTY));
@@ -303,7 +303,7 @@ test('the command for a pull does the same, and names what it leaves alone', asy
   assert.deepEqual((await storedIn(dataDir))[1].markets, catalogOf(FILE).markets);
 });
 
-test('what an earlier release stored is loaded in the order of the engine, and without tokens of others', async (t) => {
+test('a catalog of an earlier release is loaded in the order of the engine, without tokens of other markets', async (t) => {
   const { t: tables } = await registeredIn(t, directory(t), FILE);
   const first = catalogOf(FILE);
   assert(isAligned(tables, ready(first)));

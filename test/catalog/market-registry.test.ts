@@ -102,7 +102,7 @@ test('new markets are registered in the order of the catalog, and then nothing i
   assert.deepEqual(follow(context, catalog), NOTHING);
 });
 
-test('what differs becomes a change: tick, minimum size, opening and end', () => {
+test('a difference becomes a change: tick, minimum size, opening and end', () => {
   const context = new Exchange();
   follow(context, [market(1), market(2)]);
   for (const change of [
@@ -163,7 +163,7 @@ test('a market closes although its new tick finds no room', () => {
   );
 });
 
-test('a token stays with the market that has it: another one that lists it gets no book', () => {
+test('a token stays with its market, and another market that lists it gets no book', () => {
   const context = new Exchange();
   follow(context, [market(1)]);
   const thief = market(2, { tokenIds: ['20001', '10002'] });
@@ -182,7 +182,7 @@ test('a change leaves the fee of the market as it is', () => {
   assert.equal(termsOf(context, 1).baseFeeBps, 35);
 });
 
-test('a market with other tokens or another neg-risk flag stays as it is, also where it is closed', () => {
+test('a market with other tokens or another neg-risk flag stays unchanged, also when it is closed', () => {
   for (const change of [
     { negRisk: true },
     { tokenIds: ['10001', '5'] },
@@ -205,7 +205,7 @@ test('a market with other tokens or another neg-risk flag stays as it is, also w
   }
 });
 
-test('the order of the outcomes is that of the registration, whatever the order of the catalog', () => {
+test('the order of the outcomes is that of the registration, for any order of the catalog', () => {
   const context = new Exchange();
   follow(context, [market(1)]);
   const tokens = context.t.tokenI.slice();
@@ -219,7 +219,7 @@ test('the order of the outcomes is that of the registration, whatever the order 
   assert.deepEqual(context.t.tokenI, tokens);
 });
 
-test('a market that is to be left alone is neither changed nor stopped', () => {
+test('a skipped market is neither changed nor stopped', () => {
   const context = new Exchange();
   follow(context, [market(1), market(2)]);
   const before = [1, 2].map((slot) => termsOf(context, slot));
@@ -307,7 +307,7 @@ test('a large catalog comes in chunks that do not hold up orders for long', () =
   assert.deepEqual(follow(context, changed).kinds, Array(1_250).fill(CHANGE));
 });
 
-test('a catalog of the widest markets comes in chunks that fit a slot, whatever their number', () => {
+test('any number of the widest markets comes in chunks that fit a slot', () => {
   const context = new Exchange({ ...ROOMY, markets: 1_100, tokens: 1_100 * 64 });
   const catalog = Array.from({ length: 1_100 }, (_, i) =>
     market(i + 1, { tokenIds: Array.from({ length: 64 }, (_, n) => `${i + 1}${1_000 + n}`) }),
@@ -321,7 +321,7 @@ test('a catalog of the widest markets comes in chunks that fit a slot, whatever 
   assert(chunks.length < 12, 'and are not small');
 });
 
-test('what the catalog says of a market is found by its slot, and follows a new catalog', () => {
+test('the catalog entry of a market is found by its slot, and follows a new catalog', () => {
   const context = new Exchange();
   follow(context, [market(1), market(0xbeef)]);
   const infos = new MarketInfos(context.t);

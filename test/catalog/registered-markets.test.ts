@@ -81,7 +81,7 @@ test('lists in another order are put into the registered one, each in the form t
   assert.deepEqual(markets, [{ ...others, clobTokenIds: JSON.parse(String(clobTokenIds)) }]);
 });
 
-test('what is as registered, or not registered at all, is the same object', () => {
+test('a market as registered, or not registered at all, is returned as the same object', () => {
   const events = [
     eventOf([raw(1, YES_NO), raw(9, ['No', 'Yes'])]),
     { id: '2', markets: 'none' },
@@ -95,7 +95,7 @@ test('what is as registered, or not registered at all, is the same object', () =
 const list = (...items: readonly string[]): string => JSON.stringify(items);
 const tokens = (...ids: readonly string[]) => ({ clobTokenIds: list(...ids) });
 
-test('a market that contradicts stays as the catalog before has it, and is named with the reason', () => {
+test('a contradicting market stays as in the catalog before, and is named with the reason', () => {
   const cases: readonly [ContradictionReason, RawMarket][] = [
     ['tokens', raw(1, YES_NO, tokens('1001', '77'))],
     ['tokens', raw(1, YES_NO, tokens('2001', '2002'))],
@@ -119,7 +119,7 @@ test('a market that contradicts stays as the catalog before has it, and is named
   }
 });
 
-test('the neg-risk flag of an event counts for markets that have none, and what stays is pinned to its own', () => {
+test('the neg-risk flag of an event counts for markets without one, and a kept market keeps its own', () => {
   const { contradictions, markets } = alignedMarkets([raw(1, YES_NO), raw(2, YES_NO)], {
     negRisk: true,
   });
@@ -174,7 +174,7 @@ test('a market that has ended may lose its tokens: it keeps those that are store
   }
 });
 
-test('names that do not pair up with the tokens are those that are stored; new names are taken', () => {
+test('stored names are used when names do not pair with tokens, and new names otherwise', () => {
   const unpaired = raw(1, ['Yes'], tokens('1002', '1001'));
   const { markets } = alignedMarkets([{ ...unpaired, outcomePrices: undefined }]);
   assert.deepEqual(
@@ -203,7 +203,7 @@ function shuffled<T>(random: Random, items: readonly T[]): T[] {
   return items.map(() => left.splice(random.below(left.length), 1)[0]!);
 }
 
-test('whatever order a file has, each token keeps its name and price', () =>
+test('each token keeps its name and price for any order of a file', () =>
   withSeed((random) => {
     for (let round = 0; round < rounds(400); round++) {
       const count = random.chance(10) ? OUTCOMES_MAX : random.between(2, 6);

@@ -51,7 +51,7 @@ async function nodesOf(walk: Walk, through: string): Promise<readonly Row[]> {
 const leaderOf = (rows: readonly Row[]): string | undefined =>
   rows.find(({ role }) => role === 'leader')?.node;
 
-test('a cluster runs by the five commands of README, loses its leader, and lets a node go', {
+test('a cluster runs by the five commands of README, survives the loss of its leader, and removes a node', {
   skip: NO_ETCD,
 }, async (t) => {
   const walk = await Walk.begin();
@@ -138,7 +138,7 @@ test('each example has a secret of its own, and none is written over another', a
   }
 });
 
-test('the units of an example are sound', {
+test('the units of an example are valid', {
   skip: spawnSync('systemd-analyze', ['--version']).status === 0 ? false : 'systemd is not here',
 }, async () => {
   const dir = join(temporaryDirectory(), 'cluster');

@@ -171,7 +171,7 @@ test('an export that finds no room leaves the file that was there', async (t) =>
   assert.deepEqual(readdirSync(disk), ['trades']);
 });
 
-test('what needs a stopped node says who is in the way, and ends with 3', async () => {
+test('a command that needs a stopped node names the running process, and ends with 3', async () => {
   for (const args of [['verify'], ['log', 'cut', '1'], ['restore', 'x']]) {
     const { code, stderr } = await cli(dataDir, args);
     assert.equal(code, 3, args.join(' '));
@@ -238,7 +238,7 @@ test('a backup that was changed is not restored, and no node begins with a part 
   assert.match(none.stderr, /holds no backup: ENOENT/);
 });
 
-test('replay goes to any batch that is kept, and tells what differs between two', async () => {
+test('replay goes to any retained batch, and prints the differences between two', async () => {
   const now = done(await cli(dataDir, ['replay', '--token', token]));
   const last = Number(lastOf(now));
   const levels = now.trim().split('\n').slice(1);
@@ -257,7 +257,7 @@ test('replay goes to any batch that is kept, and tells what differs between two'
   assert.equal(ahead.code, 1);
 });
 
-test('of a node that was killed, and of one that was stopped, everything agrees', async () => {
+test('everything agrees in the directory of a killed node, and of a stopped one', async () => {
   await node.end('SIGKILL');
   const killed = await cli(dataDir, ['verify']);
   assert.equal(killed.code, 0, killed.stdout);
@@ -297,7 +297,7 @@ test('while no node runs a key is issued as the node would, and revoked', async 
   assert(!existsSync(join(dataDir, 'none')), 'a wrong DATA_DIR is not made');
 });
 
-test('a log that is not damaged is cut by force only', async () => {
+test('an undamaged log is cut with --force only', async () => {
   const segments = (): unknown =>
     readdirSync(join(dataDir, 'log')).map((name) => [
       name,
@@ -321,7 +321,7 @@ test('a log that is not damaged is cut by force only', async () => {
   assert.equal(wholeEnd(join(place, 'log'))!.last, last - 1);
 });
 
-test('verify names what is damaged, and ends with 4', async () => {
+test('verify names damage, and ends with 4', async () => {
   const [image = ''] = readdirSync(join(dataDir, 'images')).sort().reverse();
   const path = join(dataDir, 'images', image);
   const bytes = readFileSync(path);
@@ -333,7 +333,7 @@ test('verify names what is damaged, and ends with 4', async () => {
   assert.match(stdout, /^ok +derived/m, 'the rest is looked at, too');
 });
 
-test('doctor looks at everything, also where there is nothing yet', async () => {
+test('doctor checks everything, also in an empty directory', async () => {
   const { code, stdout } = await cli(join(dataDir, 'not', 'yet'), ['doctor']);
   const states = stdout
     .trim()

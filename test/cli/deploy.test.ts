@@ -49,7 +49,7 @@ function composeSchema(): object {
   return schema;
 }
 
-test('the compose file is one, and what it mounts is there', () => {
+test('the compose file is valid, and its mounts exist', () => {
   const file = parse(read('compose.yaml')) as ComposeFile;
   const matches = new Ajv({ strict: false, logger: false }).compile(composeSchema());
   assert(matches(file), JSON.stringify(matches.errors));
@@ -71,7 +71,7 @@ test('the compose file is one, and what it mounts is there', () => {
   assert.deepEqual(config.ok ? config.warnings : config.problems, []);
 });
 
-test('the compose file of a cluster has nodes that find each other, and members of etcd of the same size', () => {
+test('the compose file of a cluster has nodes that find each other, and equal etcd members', () => {
   const file = parse(read('cluster.yaml'), { merge: true }) as ComposeFile;
   const matches = new Ajv({ strict: false, logger: false }).compile(composeSchema());
   assert(matches(file), JSON.stringify(matches.errors));
@@ -102,7 +102,7 @@ test('the compose file of a cluster has nodes that find each other, and members 
   assert.deepEqual([ids.size, ofEach.size], [3, 1]);
 });
 
-test('the Dockerfile copies what there is, and runs a command of the program as an ordinary user', () => {
+test('the Dockerfile copies existing files, and runs a command of the program as an ordinary user', () => {
   const instructions = DockerfileParser.parse(read('Dockerfile')).getInstructions();
   const of = (keyword: string): readonly Instruction[] =>
     instructions.filter((instruction) => instruction.getKeyword() === keyword);
@@ -160,7 +160,7 @@ function seriesOf(expression: string): string[] {
   );
 }
 
-test('dashboard and alerts ask for metrics that the node has', () => {
+test('dashboard and alerts use metrics of the node', () => {
   const { panels, templating } = JSON.parse(read('grafana/dashboards/node.json')) as {
     panels: { title: string; targets: { expr: string }[] }[];
     templating: { list: { query: { query: string } }[] };
@@ -187,7 +187,7 @@ test('dashboard and alerts ask for metrics that the node has', () => {
   assert.deepEqual(unseen, ['exchange_follower_sequence'], 'the dashboard shows the others');
 });
 
-test('what an alert watches has a panel, where its history is seen; nothing lies over another', () => {
+test('every alert has a panel with its history, and no panels overlap', () => {
   const { panels } = JSON.parse(read('grafana/dashboards/node.json')) as {
     panels: { gridPos: Record<'x' | 'y' | 'w' | 'h', number>; targets: { expr: string }[] }[];
   };
@@ -242,7 +242,7 @@ test('each alert has a severity by which it can be routed, a summary, and a sect
   for (const reason of PAUSE_REASONS) assert(reasons.includes(`\`${reason}\``), reason);
 });
 
-test('what Grafana and Prometheus read is whole', () => {
+test('the files of Grafana and Prometheus are valid', () => {
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
   for (const name of files.filter((path) => /\.ya?ml$/.test(path))) assert(parse(read(name)), name);
   const [source] = (
@@ -255,7 +255,7 @@ test('what Grafana and Prometheus read is whole', () => {
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-test('Prometheus takes its configuration and the alerts', {
+test('Prometheus accepts its configuration and the alerts', {
   skip: hasPromtool ? false : 'promtool is not here',
 }, () => {
   for (const args of [
@@ -269,7 +269,7 @@ test('Prometheus takes its configuration and the alerts', {
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-test('the units of systemd are sound', { skip: hasSystemd ? false : 'systemd is not here' }, () => {
+test('the units of systemd are valid', { skip: hasSystemd ? false : 'systemd is not here' }, () => {
   const names = readdirSync(FOLDER).filter((name) => /\.(?:service|timer)$/.test(name));
   assert.equal(names.length, 3);
   for (const name of names) {
@@ -285,7 +285,7 @@ function unitValues(name: string, key: string): string[] {
   return [...read(name).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value!);
 }
 
-test('the backup runs as the user of the node, on its directory, by a command that there is', () => {
+test('the backup runs as the user of the node, on its directory, by an existing command', () => {
   const [node, backup] = [
     'prediction-market-node.service',
     'prediction-market-node-backup.service',

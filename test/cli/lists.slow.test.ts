@@ -37,7 +37,7 @@ const rows = async (...args: string[]) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-test('a wallet goes by its name wherever a command takes one, and the audit log has its address', async () => {
+test('every command accepts the name of a wallet, and the audit log has its address', async () => {
   assert.equal(
     await done('wallet', 'name', alice.address, 'Alice, ü'),
     `${alice.address} is Alice, ü`,
@@ -57,7 +57,7 @@ test('a wallet goes by its name wherever a command takes one, and the audit log 
   await done('wallet', 'unban', 'Alice, ü');
 });
 
-test('a name is that of one wallet, and looks like no address', async () => {
+test('a name belongs to one wallet, and is no address', async () => {
   const cases: readonly (readonly [string[], number, RegExp])[] = [
     [['wallet', 'name', bob.address, 'Alice, ü'], 1, /name is taken: it is that of 0x/],
     [['wallet', 'name', bob.address, '0xBob'], 1, /name must be a name .* does not begin with 0x/],
@@ -194,7 +194,7 @@ test('markets are listed with state, outcomes and prices; events with their mark
   assert.equal((await run('market', 'list', '--by', 'x')).code, 2);
 });
 
-test('a market goes by number, slug or condition id wherever a command takes one, and tables name outcomes', async () => {
+test('every command accepts a market by number, slug or condition id, and tables name outcomes', async () => {
   const rain = [
     'market',
     'create',
@@ -291,7 +291,7 @@ test('exports and replays of a directory name outcomes, and take markets and wal
   );
 });
 
-test('a search among many wallets goes in pieces, and a page may be short', async () => {
+test('a search among many wallets runs in pieces, and a page may be short', async () => {
   const operator = OperatorNode.of(node, dataDir, SETTINGS.ADMIN_PORT);
   const address = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
   const lines = Array.from({ length: 5_000 }, (_, i) => ({

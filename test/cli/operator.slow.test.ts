@@ -30,7 +30,7 @@ async function done(...args: string[]): Promise<string> {
   return out;
 }
 
-test('on a node that runs the commands go through its admin listener, and are in its audit log', async () => {
+test('commands on a running node go through its admin listener, and are in its audit log', async () => {
   const { orderID } = await alice.place(node, { market, side: 'BUY', ticks: 10, shares: 10 });
   await alice.place(node, { market, side: 'BUY', ticks: 11, shares: 10 });
   assert.match(
@@ -87,7 +87,7 @@ test('without a ledger a wallet of the list has no cash', async () => {
   });
 });
 
-test('without its token or its admin listener a command says what to do', async () => {
+test('a command without the token or the admin listener says what to do', async () => {
   const env = { ...SETTINGS, ADMIN_TOKEN: 'not-the-token-of-it' };
   const wrong = await cli(dataDir, ['venue', 'pause'], { settings: env });
   assert.equal(wrong.code, 1);
@@ -98,7 +98,7 @@ test('without its token or its admin listener a command says what to do', async 
   await node.stop();
 });
 
-test('on a stopped directory what is stored is changed all the same, and holds when the node starts', async () => {
+test('a command on a stopped directory changes stored state, which holds after the start', async () => {
   const issued = JSON.parse(await done('keys', 'issue', wallet, '--nonce', '8')) as {
     apiKey: string;
   };
@@ -135,13 +135,13 @@ test('a backup has the audit log, and a restored directory its entries, bans and
   assert.match((await cli(restored, ['wallet', 'bans'])).stdout, new RegExp(wallet));
 });
 
-test('where there is no directory nothing is made', async () => {
+test('a command creates no directory', async () => {
   const { code, stderr } = await cli('/nowhere', ['wallet', 'ban', wallet]);
   assert.equal(code, 1);
   assert.match(stderr, /^DATA_DIR \/nowhere is not there, or cannot be written/);
 });
 
-test('a user without a name in the system stands in the audit log with its number', {
+test('a user without a name in the system is in the audit log by its number', {
   skip: process.getuid?.() !== 0 && 'only root can become another user',
 }, () => {
   const { args, cwd } = scriptArgs(`

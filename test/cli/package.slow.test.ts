@@ -17,7 +17,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
   readonly dependencies: Readonly<Record<string, string>>;
 };
 
-test('everything that runs imports only packages that are installed with it', () => {
+test('every program imports only packages that are installed with it', () => {
   const pattern =
     /^(?:import|export)\b(?! type\b)[^;'"]*?from '([^.'][^']*)'|(?<!typeof )\b(?:import|require)\('([^.'][^']*)'\)/gm;
   let found = 0;
@@ -40,7 +40,7 @@ test('everything that runs imports only packages that are installed with it', ()
   assert(found > 5, 'the search found imports');
 });
 
-test('no install script of a package is asked for or run, and the viewer of documents brings none', () => {
+test('no install script of a package is required or run, and the viewer of documents has none', () => {
   const { allowScripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     readonly allowScripts: Readonly<Record<string, boolean>>;
   };

@@ -39,7 +39,7 @@ const stateOf = async (id: string): Promise<string> => {
   return market!.state;
 };
 
-test('a dry run shows what would be paid, and a person at a terminal is shown the same and asked', async () => {
+test('a dry run shows the payout, and a person at a terminal sees it and is asked', async () => {
   const dry = await done('market', 'resolve', '1', '--winner', 'Yes', '--dry-run');
   assert.deepEqual(dry.split('\n'), [
     'outcome  weight  wallets  shares  paid  to the venue',
@@ -64,7 +64,7 @@ test('a dry run shows what would be paid, and a person at a terminal is shown th
   assert.match(stdout, /pays 1,0 \(Yes 1, No 0\) and is resolv/);
 });
 
-test('without a terminal nobody is asked, and RESOLVE_CONFIRM=always needs --yes', async () => {
+test('a command without a terminal asks nobody, and needs --yes with RESOLVE_CONFIRM=always', async () => {
   const settings = { ...SETTINGS, RESOLVE_CONFIRM: 'always' };
   const args = ['market', 'void', '2'];
   const { code, stderr } = await run(args, { settings });
@@ -80,7 +80,7 @@ test('without a terminal nobody is asked, and RESOLVE_CONFIRM=always needs --yes
   assert.match(await done('market', 'resolve', '4', '--payout', '0,1'), /pays 0,1/);
 });
 
-test('a review makes it a proposal, which lists show and a command takes back', async () => {
+test('a review time makes a proposal, which lists show and a command withdraws', async () => {
   const args = ['market', 'resolve', '5', '--winner', 'No', '--review'];
   for (const review of ['0h', '24', 'day', '1.5h', '']) {
     const { code, stderr } = await run([...args, review]);

@@ -27,7 +27,7 @@ async function recorded(command: Command, file: string): Promise<void> {
   assert.match(command.log, /messages/, command.log);
 }
 
-test('a reader of README and of the guides gets what they say, command by command', async (t) => {
+test('every command of README and of the guides gives the described result', async (t) => {
   const walk = await Walk.begin();
   t.after(() => walk.end());
   const run = new Set<string>();
@@ -109,7 +109,7 @@ test('a reader of README and of the guides gets what they say, command by comman
   );
 });
 
-test('who stays in a directory of another mode gets the line that works', async (t) => {
+test('a start in a directory of another mode prints the line that works', async (t) => {
   const walk = await Walk.begin();
   t.after(() => walk.end());
   const demo = await walk.started(walk.run('npm start'));

@@ -72,7 +72,7 @@ function exitTable(): string {
   return ['| exit code | |', '| --- | --- |', ...rows].join('\n');
 }
 
-test('the README of the command line holds what is made from the table', () => {
+test('the README of the command line has the text that the table gives', () => {
   const text = readFileSync(readme, 'utf8');
   const held = text.slice(
     text.indexOf(REFERENCE_BEGIN) + REFERENCE_BEGIN.length,
@@ -91,7 +91,7 @@ test('every command of the table has code of its own or is one operation of the 
   assert.deepEqual(operations.sort(), Object.keys(OPERATION_COMMANDS).sort());
 });
 
-test('--help of the program lists every command and exit code, that of a command all it takes', async () => {
+test('--help of the program lists every command and exit code, and --help of a command all its arguments', async () => {
   const { code, stderr, stdout } = await cli(NOWHERE, ['--help']);
   assert.deepEqual([code, stderr], [0, '']);
   for (const name of Object.keys(COMMANDS))
@@ -116,7 +116,7 @@ test('--help of the program lists every command and exit code, that of a command
   }
 });
 
-test('wrong usage is told apart from failure, and nothing is made of it', async () => {
+test('wrong usage has its own exit code, and changes nothing', async () => {
   const wrong: readonly [args: string[], message: RegExp][] = [
     [['replya'], /^error: unknown command 'replya'\n\(Did you mean replay\?\)/],
     [['replay', 'x'], /^SEQUENCE must be a whole number from 0, not "x"\n$/],

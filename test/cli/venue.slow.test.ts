@@ -117,7 +117,7 @@ test('a market is made, survives imports, trades, resolves and pays', async () =
   assert.equal((await json('ledger', 'audit')).sound, true);
 });
 
-test('what an operator changes of an imported market outlives the next import', async () => {
+test('changes of an imported market by an operator survive the next import', async () => {
   const file = join(temporaryDirectory(), 'catalog.json');
   writeFileSync(file, JSON.stringify(catalogFile([{ id: 3 }])));
   const store = openCatalog(dataDir, { durability: 'flushed', readOnly: true });
@@ -139,7 +139,7 @@ test('what an operator changes of an imported market outlives the next import', 
   assert.equal((await stored(imported))?.ended, true);
 });
 
-test('a command that lacks something, or finds no ledger, says so', async () => {
+test('a command without an argument or without a ledger gives the reason', async () => {
   for (const args of [
     ['market', 'create', '--outcome', 'Yes'],
     ['market', 'resolve', `0x${'1'.repeat(64)}`, '--payout', 'yes'],
@@ -156,13 +156,13 @@ test('a command that lacks something, or finds no ledger, says so', async () => 
   assert.equal((await run('ledger', 'audit')).code, 0, 'on a stopped directory too');
 });
 
-test('where the ledger of an image does not add up the audit and verify say so, and end with 4', async () => {
-  const images = new SnapshotFiles(dataDir, 'committed');
-  const loaded = images.load(images.list()[0]!);
+test('audit and verify report a snapshot whose ledger does not add up, and end with 4', async () => {
+  const snapshots = new SnapshotFiles(dataDir, 'committed');
+  const loaded = snapshots.load(snapshots.list()[0]!);
   assert(typeof loaded === 'object');
   const { firstFill, tables } = loaded;
   tables.cashF[(1 << CASH_F) + Cash.total]! += 1;
-  for (const saving = images.save(tables, firstFill); saving.next().done !== true; );
+  for (const saving = snapshots.save(tables, firstFill); saving.next().done !== true; );
   const { code, stderr, stdout } = await run('ledger', 'audit', '--json');
   assert.deepEqual([code, JSON.parse(stdout).sound], [4, false]);
   assert.match(stderr, /^it does not add up: .*the cash of all is counted$/m);

@@ -25,7 +25,7 @@ const taker = await join('taker');
 const refused = (status: number, reason?: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.status === status && (reason?.test(error.reason) ?? true);
 
-test('orders of both versions rest, match and tell what they paid', async () => {
+test('orders of both versions rest, match and report their payments', async () => {
   const second = await join('maker of version 2', { orderVersion: 2 });
   for (const [client, tokenId] of [
     [maker, plain],
@@ -52,7 +52,7 @@ test('orders of both versions rest, match and tell what they paid', async () => 
   }
 });
 
-test('a refusal is a result with the reason, what cannot be signed throws before anything is sent', async () => {
+test('a refusal is a result with the reason, and an unsignable order throws before anything is sent', async () => {
   const terms = { tokenId: plain, side: 'BUY', price: '0.5', size: '1' } as const;
   const small = await maker.orders.post(terms);
   assert.equal(small.status, 'refused');
@@ -97,7 +97,7 @@ test('an error names the call that was made', async () => {
   await Promise.all(refusals);
 });
 
-test('an order is replaced by another one, or nothing is done, also when answers are lost', async () => {
+test('a replace exchanges an order for another one or changes nothing, also when answers are lost', async () => {
   const client = await joinProxy('replacer');
   const terms = { tokenId: risky, side: 'SELL', price: '0.9', size: '30' } as const;
   const first = await client.orders.post(terms);
@@ -119,7 +119,7 @@ test('an order is replaced by another one, or nothing is done, also when answers
   client.close();
 });
 
-test('positions, their value, the balance and the last trade of a caller', async () => {
+test('a caller reads its positions, their value, its balance and its last trade', async () => {
   const holder = await join('holder');
   const terms = { tokenId: plain, side: 'SELL', price: '0.4', size: '20' } as const;
   await maker.orders.post(terms);
@@ -144,7 +144,7 @@ test('positions, their value, the balance and the last trade of a caller', async
   await maker.orders.cancelAll();
 });
 
-test('whatever becomes of answers, each order is placed once', async () => {
+test('each order is placed once through any loss of answers', async () => {
   const seed = freshSeed();
   const random = new Random(seed);
   try {
@@ -206,7 +206,7 @@ test('a refusal after a lost answer says that the order may still come', async (
   client.close();
 });
 
-test('a cancel whose answer was lost tells what it did', async () => {
+test('a cancel whose answer was lost reports its effect', async () => {
   const client = await joinProxy('canceller');
   const terms = { tokenId: risky, side: 'SELL', price: '0.9', size: '30' } as const;
   const [first, second] = await client.orders.postAll([terms, terms]);
@@ -221,7 +221,7 @@ test('a cancel whose answer was lost tells what it did', async () => {
   client.close();
 });
 
-test('patience ends, and says that the outcome is unknown; the same bytes then tell it', async () => {
+test('the retry limit gives an unknown outcome, and the same bytes sent again give the result', async () => {
   const client = await joinProxy('impatient', { patienceMs: 300 });
   const order = await client.orders.sign({
     tokenId: risky,
@@ -237,7 +237,7 @@ test('patience ends, and says that the outcome is unknown; the same bytes then t
   client.close();
 });
 
-test('what is refused after an answer was lost is not told as refused', async () => {
+test('a refusal after a lost answer is not reported as refused', async () => {
   const wallet = Wallet.fromSeed('client test/doubtful');
   const key = await (await NodeClient.connect(nodeUrl, { wallet })).keys.create(wallet, '1');
   const client = await NodeClient.connect(proxy.url, { wallet, key, patienceMs: 1_000 });
@@ -263,7 +263,7 @@ test('what is refused after an answer was lost is not told as refused', async ()
   patient.close();
 });
 
-test('an order that the node has is not told as refused because it cannot be asked for', async () => {
+test('a placed order is not reported as refused when it cannot be looked up', async () => {
   const order = { id: `0x${'1'.repeat(64)}`, item: '{}' };
   const had = { success: false, errorMsg: 'Duplicated', orderID: order.id, status: 'live' };
   const calls = {
@@ -333,7 +333,7 @@ test('a wrong clock is set by the time of the node, also one that goes wrong lat
   assert.equal((await client.orders.post(order)).status, 'live');
 });
 
-test('lists come whole, page by page; parts of paths and typed queries reach every route', async () => {
+test('lists are complete across pages, and path parameters and typed queries reach every route', async () => {
   const lister = await join('lister');
   const terms = { tokenId: quiet, side: 'SELL', price: '0.97', size: '5' } as const;
   const placed = await lister.orders.postAll(Array.from({ length: 103 }, () => terms));
@@ -354,7 +354,7 @@ test('lists come whole, page by page; parts of paths and typed queries reach eve
   await lister.orders.heartbeat();
 });
 
-test('what comes while pages are asked for is no reason to give a row twice', async () => {
+test('no row is returned twice when rows are added between pages', async () => {
   const list = Array.from({ length: 4_000 }, (_, i) => ({ id: String(i) })).reverse();
   let next = list.length;
   const given = await all(
@@ -371,7 +371,7 @@ test('what comes while pages are asked for is no reason to give a row twice', as
   );
 });
 
-test('market data comes by token, as decimal text', async () => {
+test('market data is read by token, as decimal text', async () => {
   const quoter = await join('quoter');
   const at = (side: 'BUY' | 'SELL', price: string) => ({ tokenId: plain, side, price, size: '50' });
   await quoter.orders.postAll([at('BUY', '0.4'), at('SELL', '0.6')]);
@@ -390,7 +390,7 @@ test('market data comes by token, as decimal text', async () => {
   await quoter.orders.cancelAll();
 });
 
-test('decimals are exact both ways, and nothing else is a decimal', () => {
+test('decimals are exact in both directions, and no other text is one', () => {
   const random = new Random(freshSeed());
   for (let i = 0; i < 200; i += 1) {
     const micro = BigInt(random.next()) * BigInt(random.below(1_000_000));

@@ -40,7 +40,7 @@ const sentTo = ({ forwarded }: FaultyProxy, path: string): number =>
 const FAULTS: readonly Fault[] = ['lose', 'cut', 'unavailable', 'throttle', 'busy'];
 const ROUNDS = 12;
 
-test('whichever node fails, each order is placed once and each cancel is told', async () => {
+test('each order is placed once and each cancel is reported when any node fails', async () => {
   const seed = freshSeed();
   const random = new Random(seed);
   const three = await addresses(3);
@@ -71,7 +71,7 @@ test('whichever node fails, each order is placed once and each cancel is told', 
   client.close();
 });
 
-test('what may not be done twice is sent to the next node only where none was reached', async () => {
+test('a request that must not run twice goes to the next node only when no node was reached', async () => {
   const [down, good] = await addresses(2);
   const both = urlsOf([down!, good!]);
   const client = await NodeClient.connect(both, { wallet: walletOf('maker') });
@@ -96,7 +96,7 @@ test('what may not be done twice is sent to the next node only where none was re
   client.close();
 });
 
-test('a node of another venue gets no order, however late it is found', async () => {
+test('a node of another venue gets no order, also when it is found late', async () => {
   const [good, other] = await addresses(2);
   const target = { port: 1 };
   const [late] = await addresses(1, target as TestNode);
@@ -137,7 +137,7 @@ test('a node that another venue has replaced meanwhile gets no order', async () 
   client.close();
 });
 
-test('streams go on at the next node, with every event once', async () => {
+test('streams continue at the next node, with every message once', async () => {
   const [first, second] = await addresses(2);
   const both = urlsOf([first!, second!]);
   const client = await NodeClient.connect(both, { wallet: walletOf('follower') });
@@ -203,7 +203,7 @@ async function after503(
   return { tries, moves, outcome };
 }
 
-test('each failure is repeated, and at the next node, as what it says of the request allows', async () => {
+test('a failed request is repeated, here or at the next node, only as its failure allows', async () => {
   const refusal = (status: number, text: string): Reply => ({
     status,
     body: errorBodyOf(text),

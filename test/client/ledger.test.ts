@@ -41,7 +41,7 @@ const nodeUrl = `http://127.0.0.1:${node.port}`;
 const connect = (name: string, url = nodeUrl): Promise<NodeClient> =>
   NodeClient.connect(url, { wallet: Wallet.fromSeed(`ledger test/${name}`), connections: 1 });
 
-test('cash becomes complete sets and cash again; what orders reserve is not free; the statement has it all', async () => {
+test('cash becomes complete sets and cash again, reserved money is not free, and the statement has every entry', async () => {
   const client = await connect('owner');
   assert.deepEqual(await client.balance(), { total: FAUCET, reserved: '0', free: FAUCET });
   const split = await client.ledger.split(conditionId, '100.5');
@@ -178,7 +178,7 @@ test('the example of sets makes, sells and merges them, with the wallet of its f
   ]);
 });
 
-test('a market order needs no more than its amount, and gets all that the book has for it', () =>
+test('a market order needs no more than its amount, and gets all matching shares of the book', () =>
   withSeed((random) => {
     const MICRO = 1_000_000n;
     for (let round = 0; round < rounds(2_000); round++) {

@@ -55,7 +55,7 @@ function check(said: Said): void {
   ]);
 }
 
-test('the package has types and few dependencies, none of them native, and links that lead somewhere', () => {
+test('the package has types, few dependencies, none of them native, and valid links', () => {
   const installed = readdirSync(join(place, 'node_modules'), {
     recursive: true,
     encoding: 'utf8',
@@ -79,7 +79,7 @@ test('the package has types and few dependencies, none of them native, and links
   assert(files.includes('dist/client.d.ts'));
 });
 
-test('its versions are those of the node', () => {
+test('the versions of the package are those of the node', () => {
   const of = (path: string) =>
     JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as {
       readonly version: string;
@@ -107,7 +107,7 @@ test('an empty TypeScript project compiles and runs a bot', () => {
   check(JSON.parse(compileAndRun(place, program)) as Said);
 });
 
-test('the example of its README does what it says, as pasted', async () => {
+test('the example of its README runs as pasted', async () => {
   const readme = readFileSync(join(place, 'node_modules', NAME, 'README.md'), 'utf8');
   const code = /```js\n([\s\S]*?)```/.exec(readme)![1]!.replace('http://127.0.0.1:3000', nodeUrl);
   const args = ['--input-type=module', '--eval', code];

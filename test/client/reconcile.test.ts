@@ -23,7 +23,7 @@ const connect = (name: string): Promise<NodeClient> =>
 /** A port without a listener. */
 const NOWHERE = 1;
 
-test('after a gap own orders and trades are told as events, each once', async () => {
+test('own orders and trades arrive once each as messages after a gap', async () => {
   let owner = await connect('owner');
   const sell = (price: string) => ({ tokenId, side: 'SELL', price, size: '10' }) as const;
   const buy = (price: string) => ({ tokenId, side: 'BUY', price, size: '5', type: 'FOK' }) as const;

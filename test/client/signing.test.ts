@@ -67,7 +67,7 @@ test('orders of version 2 and level-1 requests are signed for the digests of eth
   );
 });
 
-test('the key of a random wallet can be saved, and is in no other text of the wallet', () => {
+test('the key of a random wallet can be saved, and appears in no other text of the wallet', () => {
   const wallet = Wallet.random();
   const key = wallet.exportKey();
   assert.match(key, /^0x[0-9a-f]{64}$/);
@@ -79,7 +79,7 @@ test('the key of a random wallet can be saved, and is in no other text of the wa
   }
 });
 
-test('what is no private key is refused', () => {
+test('an invalid private key is refused', () => {
   for (const text of ['', '0x', `0x${'0'.repeat(64)}`, `0x${'f'.repeat(64)}`, '1'.repeat(64)]) {
     assert.throws(() => new Wallet(text), RangeError);
   }

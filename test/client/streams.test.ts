@@ -20,7 +20,7 @@ async function move(tokenId: string): Promise<void> {
   assert.equal((await taker.orders.post(taking)).status, 'matched');
 }
 
-test('books are held as POST /books shows them; what was not told is noticed, and asked for anew', async () => {
+test('books equal POST /books, and a missed message is noticed and requested again', async () => {
   const client = await joinProxy('follower');
   const gaps: string[] = [];
   let synced = 0;
@@ -59,7 +59,7 @@ test('books are held as POST /books shows them; what was not told is noticed, an
   await maker.orders.cancelAll();
 });
 
-test('own orders and trades are told once each, over gaps and lost connections', async () => {
+test('own orders and trades arrive once each, over gaps and lost connections', async () => {
   const client = await joinProxy('stream maker');
   const orders: string[] = [];
   const trades: string[] = [];
@@ -98,7 +98,7 @@ test('a key that is wrong or revoked ends the stream for good', async () => {
   await assert.rejects(client.followUser({}), /invalid_auth/);
 });
 
-test('a market stream that the node refuses says so, as it may after a reconnect', async () => {
+test('a refused market stream reports it, also after a reconnect', async () => {
   const reasons: string[] = [];
   const noTexts = [7] as unknown as string[];
   const handlers = { refused: (reason: string) => reasons.push(reason) };
@@ -106,7 +106,7 @@ test('a market stream that the node refuses says so, as it may after a reconnect
   assert.match(reasons.join(), /^invalid_message: [^,]+$/);
 });
 
-test('a token that the node does not know ends the first subscription at once, by its name', async () => {
+test('an unknown token ends the first subscription at once, and is named', async () => {
   const reasons: string[] = [];
   const handlers = { refused: (reason: string) => reasons.push(reason) };
   const began = performance.now();
@@ -119,7 +119,7 @@ test('a token that the node does not know ends the first subscription at once, b
   assert.deepEqual(reasons, ['unknown token 123']);
 });
 
-test('a stream that cannot be had fails when patience ends', async () => {
+test('a stream that cannot be opened fails after the retry limit', async () => {
   const client = await joinProxy('patient', { patienceMs: 100 });
   proxy.drops = () => true;
   await assert.rejects(client.followMarket([plain]), NoAnswerError);

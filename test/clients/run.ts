@@ -54,7 +54,7 @@ for (const [title, calls] of Object.entries({ ...PACKAGES, ...WITH_MONEY, ...ON_
   });
 }
 
-test('what all of them did with money adds up', async () => {
+test('the money of all packages adds up', async () => {
   for (const node of [operator, mirror.operator]) {
     const { imbalance } = await node.done('GET /admin/ledger');
     assert.equal(imbalance, '0');
@@ -72,10 +72,10 @@ test('the bot of the guide places its order', () => {
   );
 });
 
-test('a client signs anew when the version of orders that is taken changes', () =>
+test('a client signs anew when the accepted version of orders changes', () =>
   throughVersions(venue.load));
 
-test('README.md shows how the calls went', () => {
+test('README.md shows the results of the calls', () => {
   const shown = tables(outcomes);
   console.log(shown);
   const [head = ''] = readFileSync(README, 'utf8').split(MARK);

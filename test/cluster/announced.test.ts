@@ -15,7 +15,7 @@ const GOOD: Announced = {
   key: 'a digest',
   run: 'one',
 };
-const BEAT: Heartbeat = {
+const HEARTBEAT: Heartbeat = {
   node: 'n1',
   epoch: 2,
   advertise: 'http://n1',
@@ -32,13 +32,13 @@ function json(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-test('an announcement is read as it was written, also that of an older version', () => {
+test('an announcement reads back as it was written, also one of an older version', () => {
   const { run, ...older } = GOOD;
   assert.deepEqual(announcedOf(json(GOOD)), GOOD);
   assert.deepEqual(announcedOf(json(older)), older);
 });
 
-test('what lacks a member that others need is no announcement, and no heartbeat', () => {
+test('a value without a required member is no announcement, and no heartbeat', () => {
   for (const text of NONE) {
     assert.equal(announcedOf(Buffer.from(text)), undefined, text);
     assert.equal(decodeHeartbeat(Buffer.from(text)), undefined, text);
@@ -46,13 +46,13 @@ test('what lacks a member that others need is no announcement, and no heartbeat'
   for (const member of ['advertise', 'peers', 'mayLead', 'key']) {
     assert.equal(announcedOf(json({ ...GOOD, [member]: 7 })), undefined, member);
   }
-  assert.deepEqual(decodeHeartbeat(encodeHeartbeat(BEAT)), BEAT);
+  assert.deepEqual(decodeHeartbeat(encodeHeartbeat(HEARTBEAT)), HEARTBEAT);
   for (const member of ['node', 'epoch', 'peers', 'sequence', 'capacities', 'count', 'leaves']) {
-    assert.equal(decodeHeartbeat(json({ ...BEAT, [member]: null })), undefined, member);
+    assert.equal(decodeHeartbeat(json({ ...HEARTBEAT, [member]: null })), undefined, member);
   }
 });
 
-test('a node whose announcement cannot be read is left out, and said again only once it was read', async () => {
+test('a node with an unreadable announcement is left out, and reported again only after a readable one', async () => {
   const lines: string[] = [];
   let values = new Map([
     ['a', json(GOOD)],

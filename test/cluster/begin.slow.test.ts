@@ -140,7 +140,7 @@ test('a single node becomes a cluster by one command, and not without it', NEEDS
 });
 
 test(
-  'nodes whose etcd has lost its disks wait, and go on where the command begins',
+  'nodes whose etcd has lost its disks wait, and continue where the command begins',
   NEEDS_ETCD,
   on(async (cluster) => {
     await traded(cluster, 1, 5);
@@ -236,7 +236,7 @@ test(
   }),
 );
 
-test('what cannot begin a cluster is refused in words', NEEDS_ETCD, async () => {
+test('a directory that cannot begin a cluster is refused with a reason', NEEDS_ETCD, async () => {
   const cluster = await Cluster.withoutNodes();
   try {
     const place = await placeOf(cluster, 'n0', temporaryDirectory());

@@ -96,7 +96,7 @@ const withLedger = sharedCluster({ LEDGER: 'on', ...PATIENT }, 1);
 const on = sharedCluster({}, 1);
 
 test(
-  'an import at the node that leads is in use on all nodes; elsewhere it is refused',
+  'an import at the leader is in use on all nodes, and is refused elsewhere',
   NEEDS_ETCD,
   patiently(async (cluster) => {
     const leader = await cluster.leader();
@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  'a node that was down, one that has lost its catalog, and one that stood still get what is in use',
+  'a node that was down, one without its catalog, and one that stood still get the catalog in use',
   NEEDS_ETCD,
   patiently(async (cluster) => {
     const leader = await cluster.leader();
@@ -155,7 +155,7 @@ interface Listed {
 }
 
 test(
-  'outcomes in another order, as a peer of an earlier release has them, are in the registered one on all nodes',
+  'outcomes in the order of a peer of an earlier release are in the registered order on all nodes',
   NEEDS_ETCD,
   withLedger(async (cluster) => {
     const leader = await cluster.leader();
@@ -194,7 +194,7 @@ test(
 );
 
 test(
-  'markets that an operator makes and resolves are the same on all nodes',
+  'markets that an operator creates and resolves are equal on all nodes',
   NEEDS_ETCD,
   withLedger(async (cluster) => {
     const leader = await cluster.leader();
@@ -224,7 +224,7 @@ test(
 );
 
 test(
-  'kill -9 of the node that leads, at any time of an import: one catalog on all nodes',
+  'all nodes have one catalog after kill -9 of the leader at any time of an import',
   NEEDS_ETCD,
   on(async (cluster) => {
     await serve(cluster, ALL, '1');
@@ -274,7 +274,7 @@ test(
 );
 
 test(
-  'a node that leads without the catalog in use changes no market and refuses edits',
+  'a leader without the catalog in use changes no market and refuses edits',
   NEEDS_ETCD,
   on(async (cluster) => {
     const alice = await traderOf(cluster, 'alice');

@@ -86,7 +86,7 @@ async function proposed({ store }: Place, bytes = 10): Promise<string> {
   return store.proposal()!.digest;
 }
 
-test('what is offered is fetched, prepared and kept, not in use; who has it answers at once', () =>
+test('offered content is fetched, prepared and stored, but not in use, and a node that has it answers at once', () =>
   shared(['n0', 'n1', 'n2'], async ([n0, n1, n2]) => {
     const digest = await proposed(n0!, LONG_BYTES);
     await n0!.share.spread(n0!.store.proposal()!, never);
@@ -102,7 +102,7 @@ test('what is offered is fetched, prepared and kept, not in use; who has it answ
     assert.equal(fetched.length, 1);
   }));
 
-test('content that is not what was offered is refused, and the error of the leader says it', () =>
+test('content with another digest than offered is refused, and the error of the leader says so', () =>
   shared(['n0', 'n1'], async ([n0, n1]) => {
     await proposed(n0!);
     const other = 'f'.repeat(64);
@@ -122,7 +122,7 @@ test('content that is not what was offered is refused, and the error of the lead
     assert.equal(n1!.store.find(other), undefined);
   }));
 
-test('a node that lacks what is in use gets it from whoever has it', () =>
+test('a node without the catalog in use gets it from any node that has it', () =>
   shared(['n0', 'n1', 'n2'], async ([n0, n1, n2], announced) => {
     const digest = await proposed(n1!);
     // Nobody answers there.
@@ -135,7 +135,7 @@ test('a node that lacks what is in use gets it from whoever has it', () =>
     assert(n2!.lines.some((line) => line.includes('is not here: asking other nodes')));
   }));
 
-test('a reader that stops for a while holds up nobody, and gets all of it in the end', () =>
+test('a reader that pauses delays nobody, and gets all content in the end', () =>
   shared(['n0', 'n1'], async ([n0, n1]) => {
     const digest = await proposed(n0!, LONG_BYTES);
     const connection = new PeerConnection(addressOf(n0!.peers), SECRETS, 'n9');
@@ -150,7 +150,7 @@ test('a reader that stops for a while holds up nobody, and gets all of it in the
     connection.close();
   }));
 
-test('of a reader that has gone nothing is left, no timer either', () =>
+test('a reader that disconnects leaves nothing behind, no timer either', () =>
   shared(['n0'], async ([n0]) => {
     const generation = n0!.store.find(await proposed(n0!, LONG_BYTES))!;
     const timers = (): number =>
@@ -163,7 +163,7 @@ test('of a reader that has gone nothing is left, no timer either', () =>
     assert.equal(timers(), before - 1);
   }));
 
-test('only a digest is taken for one', () =>
+test('only a valid digest is accepted', () =>
   shared(['n0'], async ([n0]) => {
     const connection = new PeerConnection(addressOf(n0!.peers), SECRETS, 'n9');
     const stream = connection.stream(PeerCall.catalogContent, Buffer.from('1'));

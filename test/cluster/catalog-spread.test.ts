@@ -33,7 +33,7 @@ function spreadBy({ announced, goesOn = () => true, msMax, offer, signal = never
 const takes = (): Promise<void> => Promise.resolve();
 const silent = (): Promise<void> => new Promise(() => undefined);
 
-test('two of three members are enough, and the third one is asked, too', async () => {
+test('two of three members suffice, and the third one is asked, too', async () => {
   const asked = new Set<string>();
   const offer = (node: string): Promise<void> => {
     asked.add(node);
@@ -46,7 +46,7 @@ test('two of three members are enough, and the third one is asked, too', async (
 test('a node alone is a majority', () =>
   spreadBy({ announced: () => nodes(['n0']), offer: () => assert.fail('there is nobody') }));
 
-test('a replica that has it does not count; the error names the member that lacks it, and why', async () => {
+test('a replica does not count, and the error names the member that lacks the catalog, with the reason', async () => {
   const offer = (node: string): Promise<void> =>
     node === 'r' ? takes() : Promise.reject(new Error('the disk is full'));
   await assert.rejects(
@@ -69,14 +69,14 @@ test('a member that is no longer announced does not count', async () => {
   assert(looks >= 3);
 });
 
-test('a member that could not take it is asked again', async () => {
+test('a member that could not store the catalog is asked again', async () => {
   let tries = 0;
   const offer = (): Promise<void> => (++tries < 3 ? Promise.reject(new Error('later')) : takes());
   await spreadBy({ announced: () => nodes(['n0', 'n1']), offer });
   assert.equal(tries, 3);
 });
 
-test('nobody is a majority while nobody knows which nodes there are', async () => {
+test('no majority exists while the nodes are unknown', async () => {
   const announced = () => {
     throw new Error('etcd does not answer');
   };
@@ -86,7 +86,7 @@ test('nobody is a majority while nobody knows which nodes there are', async () =
   );
 });
 
-test('it ends where this node leads no more, and where the node closes', async () => {
+test('the wait ends when this node no longer leads, and when the node closes', async () => {
   const announced = () => nodes(['n0', 'n1']);
   let looks = 0;
   await assert.rejects(

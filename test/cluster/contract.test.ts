@@ -34,7 +34,7 @@ test('the log in memory', async (t) => {
   }
 });
 
-test('a log in memory that is full makes its writer wait, and says so', async (t) => {
+test('a full log in memory makes its writer wait, and says so', async (t) => {
   const cluster = new MemoryCluster();
   const log = new MemoryLog(cluster);
   t.after(() => log.close());
@@ -56,7 +56,7 @@ test('a log in memory that is full makes its writer wait, and says so', async (t
   assert.deepEqual(room, ['the log of the cluster is full', undefined]);
 });
 
-test('what a log takes while it says that it is full is acknowledged', async (t) => {
+test('a record that a log stores while it reports that it is full is acknowledged', async (t) => {
   const cluster = new MemoryCluster();
   const log = new MemoryLog(cluster);
   t.after(() => log.close());
@@ -79,7 +79,7 @@ test('the log on etcd', { skip: NO_ETCD }, async (t) => {
   }
 });
 
-test('a follower goes on in a log that begins where the lost one has ended', {
+test('a follower continues in a log that begins where the lost one ended', {
   skip: NO_ETCD,
 }, async (t) => {
   const etcd = await Etcd.start({ members: 1 });

@@ -57,7 +57,7 @@ class Load {
 describe('what an operator does with a cluster', NEEDS_ETCD, () => {
   const on = sharedCluster(PATIENT);
   test(
-    'the table names the nodes, who leads and the members of etcd; one that is gone is said',
+    'the table names the nodes, the leader and the members of etcd, and marks missing ones',
     on(async (cluster) => {
       const leader = await cluster.leader();
       await cluster.level();
@@ -110,7 +110,7 @@ describe('what an operator does with a cluster', NEEDS_ETCD, () => {
   );
 
   test(
-    'the lead goes from node to node under load, whoever is asked, and no request fails',
+    'the lead moves from node to node under load, by a request at any node, and no request fails',
     on(async (cluster) => {
       let leader = await cluster.leader();
       const traders = [];

@@ -22,7 +22,7 @@ async function trades(node: TestNode): Promise<void> {
 }
 
 test(
-  'the traders of the demo trade at the node that leads, and move with the lead',
+  'the traders of the demo trade at the leader, and move with the lead',
   NEEDS_ETCD,
   async () => {
     const cluster = await Cluster.withoutNodes();

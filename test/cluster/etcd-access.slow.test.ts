@@ -51,7 +51,7 @@ async function firstWords(cluster: string, env: Readonly<Record<string, string>>
   }
 }
 
-test('a log over TLS takes a client with a certificate, and no other one', {
+test('a log over TLS accepts a client with a certificate, and no other one', {
   skip: NO_ETCD ?? NO_OPENSSL,
 }, async (t) => {
   const warnings: string[] = [];
@@ -96,7 +96,7 @@ test('a log over TLS takes a client with a certificate, and no other one', {
   assert.deepEqual(warnings, [], 'Node warns of nothing that is out of date');
 });
 
-test('a certificate file that is of no use ends the start, and is named with its setting', {
+test('an unusable certificate file ends the start, and is named with its setting', {
   skip: NO_OPENSSL,
 }, (t) => {
   const directory = certificateDirectory(t);
@@ -133,7 +133,7 @@ test('a certificate file that is of no use ends the start, and is named with its
   assert.match(said.join('\n'), /CLUSTER_CA .* is not valid yet: /);
 });
 
-test('a log on an etcd with users takes the one that is set, also after etcd has forgotten its token', {
+test('a log on an etcd with users accepts the configured one, also after etcd has dropped its token', {
   skip: NO_ETCD ?? NO_ETCDCTL,
 }, async (t) => {
   const etcd = await Etcd.start({ members: 1 });
@@ -187,7 +187,7 @@ test('a log on an etcd with users takes the one that is set, also after etcd has
   assert.match(await firstWords(address, settings('exchange')), /it has no users/);
 });
 
-test('an error of the library is said with what it means for whoever sets etcd up', () => {
+test('an error of the library is explained for the operator of etcd', () => {
   const expired =
     '14 UNAVAILABLE: No connection established. Last error: Error: certificate has expired. ';
   const texts: Readonly<Record<string, string>> = {

@@ -32,7 +32,7 @@ test('an address names the members and the venue', () => {
   });
 });
 
-test('what is wrong with an address is said', () => {
+test('a wrong address is refused with its fault', () => {
   for (const [text, expected] of Object.entries(WRONG)) {
     const said = parseEtcdAddress(text);
     assert(typeof said === 'string', text);

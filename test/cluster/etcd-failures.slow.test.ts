@@ -123,7 +123,7 @@ test('no acknowledged record is lost or doubled when the leading member is kille
   await checkAll(place, observer, load.acknowledged);
 });
 
-test('a member that is stopped delays writer and followers, and nothing more', {
+test('a stopped member only delays writer and followers', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t);
@@ -143,7 +143,7 @@ test('a member that is stopped delays writer and followers, and nothing more', {
   for (const observer of observers) assert.equal(observer.ended, undefined);
 });
 
-test('without a majority nothing is acknowledged and followers are notified; with one all goes on', {
+test('nothing is acknowledged without a majority and followers learn of it; all continues with one', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t);
@@ -206,7 +206,7 @@ await log.close();
 process.disconnect();
 `;
 
-test('a process that was stopped while another one took over is refused when it wakes', {
+test('a process that was stopped during a takeover is refused when it wakes', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t);
@@ -236,7 +236,7 @@ test('a process that was stopped while another one took over is refused when it 
   await observer.has(last + 25);
 });
 
-test('a full etcd pauses the writer, which goes on once an operator has made room', {
+test('a full etcd pauses the writer, which continues once an operator has freed room', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t, { quotaBytes: 16 * 2 ** 20 }, 2 ** 20);
@@ -288,7 +288,7 @@ test('a full etcd pauses the writer, which goes on once an operator has made roo
   operator.close();
 });
 
-test('etcd takes what a writer trims again, so that its file stays small without an operator', {
+test('etcd reuses trimmed space, so that its file stays small without an operator', {
   skip: NO_ETCD || SHORT,
 }, async (t) => {
   const { place } = await staged(t, { members: 1, quotaBytes: 24 * 2 ** 20 }, 2 ** 20);
@@ -340,7 +340,7 @@ test('a follower that is slower than compaction reads on, or learns that it is t
   assert.match(late.ended!.message, /batch 11 is not there any more.*begins with 31/);
 });
 
-test('a writer that has no patience left while etcd is away ends with an unknown outcome', {
+test('a writer whose time limit ends while etcd is unreachable ends with an unknown outcome', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd, place } = await staged(t);
@@ -354,7 +354,7 @@ test('a writer that has no patience left while etcd is away ends with an unknown
   await observer.has(next.last);
 });
 
-test('a call that a member does not answer keeps no later one waiting for that member', {
+test('a call without an answer delays no later call to that member', {
   skip: NO_ETCD,
 }, async (t) => {
   const { etcd } = await staged(t);
@@ -382,7 +382,7 @@ test('a call that a member does not answer keeps no later one waiting for that m
   await first;
 });
 
-test('closing does not wait for an etcd that is away', { skip: NO_ETCD }, async (t) => {
+test('closing does not wait for an unreachable etcd', { skip: NO_ETCD }, async (t) => {
   const { etcd, place } = await staged(t, { members: 1 });
   const log = await place.open();
   const writer = await claimed(log);

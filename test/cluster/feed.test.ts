@@ -84,7 +84,7 @@ function staged(): { source: Source; reader: Reader; feed: Feed } {
   return { source, reader, feed: new Feed(source, reader) };
 }
 
-test('what a silent watch does not tell is read, and the watch opened again', async () => {
+test('values that a mute watch does not deliver are read, and the watch is reopened', async () => {
   const { feed, reader, source } = staged();
   await until(() => source.opened.length === 1, 'it watches');
   source.count = 2;
@@ -94,7 +94,7 @@ test('what a silent watch does not tell is read, and the watch opened again', as
   await feed.stop();
 });
 
-test('a watch that is silent because nothing happens stays', async () => {
+test('a watch that is silent without any change stays open', async () => {
   const { feed, reader, source } = staged();
   await until(() => reader.reads >= 3, 'it reads now and then');
   assert.equal(source.opened.length, 1);
@@ -105,7 +105,7 @@ test('a watch that is silent because nothing happens stays', async () => {
   assert.equal(source.stopped, source.opened.length);
 });
 
-test('where the watch leaves something out, or ends, it is read', async () => {
+test('values that the watch leaves out, or misses at its end, are read', async () => {
   const { feed, reader, source } = staged();
   await until(() => source.opened.length === 1, 'it watches');
   source.count = 3;
@@ -119,7 +119,7 @@ test('where the watch leaves something out, or ends, it is read', async () => {
   await feed.stop();
 });
 
-test('what comes faster than it is taken does not wait in memory', async () => {
+test('values that arrive faster than they are consumed do not wait in memory', async () => {
   const { feed, reader, source } = staged();
   await until(() => source.opened.length === 1, 'it watches');
   let open = (): void => undefined;
@@ -142,7 +142,7 @@ test('what comes faster than it is taken does not wait in memory', async () => {
   await feed.stop();
 });
 
-test('no answer is a problem that passes, and damage is the end', async () => {
+test('a missing answer is a temporary problem, and damage ends the feed', async () => {
   const { feed, reader } = staged();
   reader.fail = () => new Unreachable('the test says so');
   await until(() => reader.problems.length === 1, 'it is notified');

@@ -110,7 +110,7 @@ function randomRequest(
 describe('any node takes orders', NEEDS_ETCD, () => {
   const on = sharedCluster({ ...TINY, ...LONG });
   test(
-    'a random stream is answered by a follower as by a node alone, byte for byte',
+    'a follower answers a random stream like a single node, byte for byte',
     on(async (cluster) => {
       const seed = freshSeed();
       console.log(`seed ${seed}`);
@@ -146,7 +146,7 @@ describe('any node takes orders', NEEDS_ETCD, () => {
   );
 
   test(
-    'a client needs no list of nodes: each request goes to another one',
+    'a client without a list of nodes works when each request goes to another one',
     on(async (cluster) => {
       const { market, nodes } = cluster;
       const leader = await cluster.leader();
@@ -218,7 +218,7 @@ describe('any node takes orders', NEEDS_ETCD, () => {
   );
 
   test(
-    'kill -9 of the leader under load at both followers: what was acknowledged is there',
+    'every acknowledged order survives kill -9 of the leader under load at both followers',
     on(async (cluster) => {
       const { market } = cluster;
       const dave = await traderOf(cluster, 'dave');
@@ -260,7 +260,7 @@ describe('any node takes orders', NEEDS_ETCD, () => {
   );
 
   test(
-    'nobody leads: an order waits for CLUSTER_WAIT_MS, then 503 with Retry-After',
+    'an order without a leader waits for CLUSTER_WAIT_MS and is answered 503 with Retry-After',
     on(async (cluster) => {
       const dave = await traderOf(cluster, 'dave');
       const waiting = await cluster.follower();

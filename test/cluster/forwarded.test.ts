@@ -60,7 +60,7 @@ test('a read whose leader loses the lead goes to the next one, a write is answer
   );
 });
 
-test('a request says by which clock its timestamp was judged', async () => {
+test('a request names the clock by which its timestamp was checked', async () => {
   let seen: number | undefined;
   const run = (context: RequestContext): void => {
     seen = context.judgedAt;

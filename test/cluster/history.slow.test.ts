@@ -21,7 +21,7 @@ async function checked(
   }
 }
 
-test('every answer to several nodes that take the log from one another is true, in memory', async () => {
+test('every answer to nodes that take the log from one another is true, in memory', async () => {
   const counts: Record<string, number> = { acknowledged: 0, refused: 0, unknown: 0 };
   for (let round = 0; round < rounds(6); round++) {
     const shape = { nodes: 3, records: 60, patienceMs: 100 + 200 * (round % 3) };
@@ -31,7 +31,7 @@ test('every answer to several nodes that take the log from one another is true, 
   for (const [name, count] of Object.entries(counts)) assert(count > 0, `some are ${name}`);
 });
 
-test('so it is on etcd, whose leading member is killed now and then', {
+test('every answer to such nodes is true on an etcd whose leading member is killed now and then', {
   skip: NO_ETCD,
 }, async (t) => {
   const etcd = await Etcd.start();

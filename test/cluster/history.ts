@@ -40,7 +40,7 @@ class History {
   readonly all: Sent[] = [];
   private clock = 0;
 
-  async note(sequence: number, send: (id: number) => Promise<unknown>): Promise<void> {
+  async record(sequence: number, send: (id: number) => Promise<unknown>): Promise<void> {
     const id = this.all.length + 1;
     this.clock += 1;
     const sent: Sent = { id, sequence, sentAt: this.clock, outcome: 'under way', endedAt: 0 };
@@ -111,7 +111,7 @@ export async function runHistory(
       const appends = Array.from({ length: count }, async (_, n) => {
         const sequence = writer.last + 1 + n;
         const bytes = random.below(random.chance(3) ? 1_500_000 : 2_000);
-        await history.note(sequence, (id) =>
+        await history.record(sequence, (id) =>
           writer.append([entryOf(sequence, id, bytes)], sequence - 1),
         );
       });
@@ -126,7 +126,7 @@ export async function runHistory(
     if (tail === undefined) return undefined;
     const sequence = tail.sequence + 1;
     let writer: LogWriter | undefined;
-    await history.note(sequence, async (id) => {
+    await history.record(sequence, async (id) => {
       const record = { ...entryOf(sequence, id, 10), before: tail.digest };
       writer = await log.claim(tail, record, { node, patienceMs: shape.patienceMs });
     });

@@ -54,7 +54,7 @@ async function leaves({ nodes }: Cluster): Promise<void> {
 describe('nodes that join', NEEDS_ETCD, () => {
   const on = sharedCluster();
   test(
-    'a node with an empty directory joins: key, catalog, books, and what comes after',
+    'a node with an empty directory gets key, catalog, books, and later records',
     on(async (cluster) => {
       await traded(cluster);
       const place = await emptyPlace(cluster, 'n9');
@@ -70,7 +70,7 @@ describe('nodes that join', NEEDS_ETCD, () => {
   );
 
   test(
-    'kill -9 of the node that joins, at any time: the next start gets all of it',
+    'the next start gets everything after kill -9 of a joining node at any time',
     on(async (cluster) => {
       await traded(cluster);
       const place = await emptyPlace(cluster, 'n9');
@@ -89,7 +89,7 @@ describe('nodes that join', NEEDS_ETCD, () => {
   );
 
   test(
-    'kill -9 of the nodes that give: another one does',
+    'another node sends the copy after kill -9 of the senders',
     on(async (cluster) => {
       await traded(cluster);
       const place = await emptyPlace(cluster, 'n9');
@@ -110,7 +110,7 @@ describe('nodes that join', NEEDS_ETCD, () => {
   );
 
   test(
-    'a node that is further behind than the shared log reaches starts again with a copy',
+    'a node that is behind the beginning of the shared log starts again with a copy',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       const leader = await cluster.leader();
@@ -136,7 +136,7 @@ describe('nodes that join', NEEDS_ETCD, () => {
   );
 });
 
-test('nodes that begin at the same time with nothing agree on one key', NEEDS_ETCD, async () => {
+test('empty nodes that start at the same time agree on one key', NEEDS_ETCD, async () => {
   const cluster = await Cluster.withoutNodes();
   try {
     const places = await Promise.all(['a', 'b', 'c'].map((name) => emptyPlace(cluster, name)));

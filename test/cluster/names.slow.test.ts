@@ -11,7 +11,7 @@ const TAKEN = /NODE_ID=n\d: another node with this name runs at http:\/\/127\.0\
 describe('the name of a node', NEEDS_ETCD, () => {
   const on = sharedCluster();
   test(
-    'a second node with the name of one that runs is refused, and the lead stays where it is',
+    'a second node with the name of a running one is refused, and the lead stays',
     on(async (cluster) => {
       const leader = await cluster.leader();
       const { epoch } = (await cluster.statusOf(leader)).cluster;

@@ -15,7 +15,7 @@ async function serving(own: (() => NodeState) | undefined, secrets = SECRETS) {
   return { server, announced: { mayLead: true, peers: `peers://127.0.0.1:${port}` } };
 }
 
-test('each node is asked for its state and its clock, and one that ends falls silent', async (t) => {
+test('each node is polled for its state and its clock, and one that ends becomes silent', async (t) => {
   const state = (): NodeState => ({ ...OWN, wall: Date.now() + AHEAD_MS });
   const [here, older, other] = await Promise.all([
     serving(state),

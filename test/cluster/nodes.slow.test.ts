@@ -31,7 +31,7 @@ const READS = 8;
 describe('a cluster of three nodes', NEEDS_ETCD, () => {
   const on = sharedCluster();
   test(
-    'three nodes: one leads, and all show the same book',
+    'one of three nodes leads, and all show the same book',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       for (let i = 1; i <= LEVELS; i++) await placed(cluster, alice, i);
@@ -48,7 +48,7 @@ describe('a cluster of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'kill -9 of the leader: another one takes orders, and nothing acknowledged is lost',
+    'another node accepts orders after kill -9 of the leader, and nothing acknowledged is lost',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       for (let i = 1; i <= LEVELS; i++) await placed(cluster, alice, i);
@@ -64,7 +64,7 @@ describe('a cluster of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a client that knows all nodes goes on when the leading one is killed: each order is placed once',
+    'a client of all nodes places each order once when the leader is killed',
     on(async (cluster) => {
       const urls = cluster.nodes.map(({ port }) => `http://127.0.0.1:${port}`);
       const wallet = Wallet.fromSeed('failover');
@@ -89,7 +89,7 @@ describe('a cluster of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a leader that was stopped for seconds has acknowledged nothing, and follows by itself',
+    'a leader that was stopped for seconds has acknowledged nothing since, and follows by itself',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       await placed(cluster, alice, 1);
@@ -112,7 +112,7 @@ describe('a cluster of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'without etcd nothing is taken and reads say that they may be old, until it answers again',
+    'orders are refused and reads are marked as stale while etcd does not answer',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       await placed(cluster, alice, 1);
@@ -139,7 +139,7 @@ describe('a cluster of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a node whose ledger is set otherwise than in the cluster is refused, also one that comes new',
+    'a node whose LEDGER differs from the cluster is refused, also a new one',
     on(async (cluster) => {
       const leader = await cluster.leader();
       const [at = 0] = cluster.nodes.map((_, i) => i).filter((i) => i !== leader);
@@ -203,7 +203,7 @@ describe('a cluster of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a follower that was stopped for seconds marks the first read as old, or answers it anew',
+    'a follower that was stopped for seconds marks the first read as stale, or answers it anew',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       await placed(cluster, alice, 1);

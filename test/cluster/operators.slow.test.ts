@@ -176,7 +176,7 @@ test(
 );
 
 test(
-  'the answer names the batch, and a node without a listener makes it, too',
+  'the answer names the batch, also when the node that makes the change has no listener',
   NEEDS_ETCD,
   on(async (cluster) => {
     const alice = await traderOf(cluster, 'alice');

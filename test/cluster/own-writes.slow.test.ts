@@ -41,7 +41,7 @@ async function read(node: TestNode, trader: Trader, path: string, written: Reply
 }
 
 test(
-  'what was written at any node is read at any other one',
+  'a write at any node is read at any other one',
   NEEDS_ETCD,
   on(async (cluster) => {
     const { market, nodes } = cluster;
@@ -111,7 +111,7 @@ async function balancer(nodes: readonly TestNode[]): Promise<Server> {
 }
 
 test(
-  'a client behind a load balancer reads its own writes when it is told to',
+  'a client behind a load balancer reads its own writes on request',
   NEEDS_ETCD,
   on(async ({ market, nodes }) => {
     const server = await balancer(nodes);

@@ -26,7 +26,7 @@ function entryOf(sequence: number, time = 0): LogEntry {
   return { sequence, time, before: sequence - 1, after: sequence, payload: PAYLOAD };
 }
 
-test('the time of a cluster goes on from its newest record, and never back', () => {
+test('the time of a cluster continues from its newest record, and never goes back', () => {
   let steady = 100;
   const clock = new ClusterClock(1_000, () => steady);
   steady += 50;
@@ -41,7 +41,7 @@ test('the time of a cluster goes on from its newest record, and never back', () 
   assert.equal(clock.now(), 700_000);
 });
 
-test('a process that stood still has not heard a leader be silent', () => {
+test('a process that stood still does not count that time as silence of the leader', () => {
   let steady = 0;
   const silence = new HeartbeatTimeout(100, () => steady);
   steady += 60;
@@ -53,7 +53,7 @@ test('a process that stood still has not heard a leader be silent', () => {
   assert.equal(silence.look(), 10);
 });
 
-test('records that come twice are applied once, and the feed tells how far it is behind', async () => {
+test('records that arrive twice are applied once, and the feed reports its lag', async () => {
   let steady = 0;
   const given: (() => void)[] = [];
   const sequencer = { apply: (_: Uint8Array, applied: () => void) => void given.push(applied) };
@@ -84,7 +84,7 @@ test('records that come twice are applied once, and the feed tells how far it is
   assert.equal(feed.behindMs(), 5);
 });
 
-test('a feed that is full lets the log wait', async () => {
+test('a full feed makes the log wait', async () => {
   const given: (() => void)[] = [];
   const sequencer = { apply: (_: Uint8Array, applied: () => void) => void given.push(applied) };
   const feed = new RecordFeed({ sequence: 0, digest: 0 }, sequencer, new ClusterClock(0));
@@ -99,22 +99,22 @@ test('a feed that is full lets the log wait', async () => {
   await room;
 });
 
-test('the first record of an epoch has the effect that it was made with', () =>
+test('the first record of an epoch has its recorded effect', () =>
   seeded(async (random) => {
     for (const day of [tradingDay(random, 300), ledgerDay(random, 300)]) {
       const exchange = new Exchange({ ...ROOMY, positions: 65_536 });
       for (const batch of day) exchange.apply(batch);
       const handover = random.chance(50) ? HANDOVER : undefined;
       const record = epochRecord(exchange.t, SETTINGS, handover);
-      const notes = [...controlRecordsOf(batchOf(record).i32)];
-      assert.deepEqual(notes, handover === undefined ? [] : [{ about: 'handover', handover }]);
+      const records = [...controlRecordsOf(batchOf(record).i32)];
+      assert.deepEqual(records, handover === undefined ? [] : [{ about: 'handover', handover }]);
       assert.equal(record.before, stateDigest(exchange.t));
       replay(exchange.engine, record, batchOf(record));
       assert.equal(stateDigest(exchange.t), record.after);
     }
   }));
 
-test('so has the first record of all, with and without a ledger', () => {
+test('the very first record has its recorded effect, with and without a ledger', () => {
   for (const ledger of [true, false]) {
     const engine = new Engine(allocateEngine({ ...TIGHT, positions: ledger ? 64 : 0 }));
     const record = epochRecord(engine.t, { ...SETTINGS, ledger });
@@ -124,7 +124,7 @@ test('so has the first record of all, with and without a ledger', () => {
   }
 });
 
-test('tables that are smaller than those of a leader are named by their settings', () => {
+test('tables smaller than those of a leader are named by their settings', () => {
   assert.equal(smallerTables(TIGHT, TIGHT), undefined);
   assert.equal(smallerTables({ ...TIGHT, trades: 61 }, TIGHT), undefined);
   assert.equal(smallerTables({ ...TIGHT, history: 29 }, TIGHT), 'ORDER_HISTORY is 29, there 30');

@@ -85,7 +85,7 @@ test('calls are answered, many at a time, each with its own answer', () =>
     connection.close();
   }));
 
-test('a call that fails says why, and so does one that nobody answers', () =>
+test('a failed call and an unanswered one give their reasons', () =>
   served(async (port, server) => {
     server.answer(PeerCall.request, () => Promise.reject(new Error('not today')));
     const connection = connectionTo(port);
@@ -123,7 +123,7 @@ test('a stream comes in parts, waits for its reader, and ends', () =>
     connection.close();
   }));
 
-test('a connection on which nothing comes back is lost, and so is the call that waits on it', () =>
+test('a connection without answers is lost, and so is the call that waits on it', () =>
   served(async (port, server) => {
     server.answer(PeerCall.request, async (bytes) => bytes);
     const way = await wayTo(port);
@@ -139,7 +139,7 @@ test('a connection on which nothing comes back is lost, and so is the call that 
     way.close();
   }));
 
-test('a call whose answer takes longer than that is answered: pings are', () =>
+test('a call with a slow answer succeeds when pings are answered', () =>
   served(async (port, server) => {
     server.answer(PeerCall.request, async (bytes) => {
       await sleep(2_500);
@@ -150,7 +150,7 @@ test('a call whose answer takes longer than that is answered: pings are', () =>
     connection.close();
   }));
 
-test('a stream whose reader takes nothing for long is given up', () =>
+test('a stream is closed when its reader takes nothing for long', () =>
   served(async (port, server) => {
     let isEnded = false;
     server.answer(PeerCall.copy, async function* () {
@@ -170,7 +170,7 @@ test('a stream whose reader takes nothing for long is given up', () =>
     }, ConnectionLost);
   }, 1_500));
 
-test('a stream is silent while its reader waits for it, and not while it writes', async () => {
+test('a stream counts as silent while its reader waits for it, and not while it writes', async () => {
   async function* pieces(): AsyncGenerator<Buffer> {
     yield Buffer.from('1');
     yield Buffer.from('2');
@@ -186,7 +186,7 @@ test('a stream is silent while its reader waits for it, and not while it writes'
   assert.deepEqual(read, ['1', '2']);
 });
 
-test('who has another secret is not answered, and is said once', () =>
+test('a peer with another secret is not answered, and is logged once', () =>
   served(async (port, server, lines) => {
     let calls = 0;
     server.answer(PeerCall.request, async () => {
@@ -206,7 +206,7 @@ test('who has another secret is not answered, and is said once', () =>
     assert.deepEqual(lines, ['127.0.0.1 does not have CLUSTER_SECRET: its connections are closed']);
   }));
 
-test('while the secret changes, every two nodes that share one of theirs can talk', async () => {
+test('any two nodes that share one secret can talk while the secret changes', async () => {
   const [before, after] = ['b'.repeat(32), 'a'.repeat(32)];
   const old = { current: before, previous: '' };
   const both = { current: after, previous: before };
@@ -230,7 +230,7 @@ test('while the secret changes, every two nodes that share one of theirs can tal
   }
 });
 
-test('a node of a version that names no key has the secret of before', async () => {
+test('a node of a version without key names has the former secret', async () => {
   const both = new PeerKeys({ current: 'a'.repeat(32), previous: 'b'.repeat(32) });
   const old = new PeerKeys({ current: 'b'.repeat(32), previous: '' });
   const { psk } = old.forServer(old.hint, 'n1');
@@ -238,7 +238,7 @@ test('a node of a version that names no key has the secret of before', async () 
   assert.deepEqual(both.forServer(null, 'n2').psk, psk);
 });
 
-test('of a connection that is given up before it is open nothing is said', () =>
+test('a connection that is given up before it is open logs nothing', () =>
   served(async (port, server, lines) => {
     server.answer(PeerCall.request, async (bytes) => bytes);
     const early = connect({ host: '127.0.0.1', port });
@@ -250,7 +250,7 @@ test('of a connection that is given up before it is open nothing is said', () =>
     assert.deepEqual(lines, []);
   }));
 
-test('who proves nothing is closed', () =>
+test('a connection without a proof is closed', () =>
   served(async (port) => {
     const socket = connect({ host: '127.0.0.1', port });
     socket.on('error', () => undefined);
@@ -261,7 +261,7 @@ test('who proves nothing is closed', () =>
     await new Promise((resolve) => silent.on('close', resolve).resume());
   }));
 
-test('a frame that is too long closes the connection; calls under way are lost, not unsent', () =>
+test('a frame that is too long closes the connection, and calls in flight have an unknown outcome', () =>
   served(async (port, server, lines) => {
     server.answer(PeerCall.request, () => new Promise(() => undefined));
     const connection = connectionTo(port);
@@ -275,11 +275,16 @@ test('a frame that is too long closes the connection; calls under way are lost, 
     await assert.rejects(late, (error) => error instanceof ConnectionLost && error.isUnsent);
   }));
 
-test('a leader that leaves still answers what was sent; the next one finds a connection', async () => {
+test('a leader that hands over still answers earlier calls, and the next one gets a connection', async () => {
   const told = { leader: undefined as Leader | undefined };
   const link = new LeaderLink({
-    ...{ node: 'n1', secrets: SECRETS, waitMs: 20_000, lateMs: 0 },
-    ...{ leads: () => false, leader: () => told.leader, metrics: new ForwardMetrics() },
+    node: 'n1',
+    secrets: SECRETS,
+    waitMs: 20_000,
+    lateMs: 0,
+    leads: () => false,
+    leader: () => told.leader,
+    metrics: new ForwardMetrics(),
     print: () => undefined,
   });
   const leaderAt = (node: string, port: number, epoch: number): Leader => {

@@ -61,7 +61,7 @@ function staged() {
   return { at, readiness, lines, codes, looks };
 }
 
-test('a clock is wrong where most of three or more agree and it differs by more than two seconds', () => {
+test('a clock is wrong when most of three or more agree and it differs by more than two seconds', () => {
   const verdicts = (...ahead: readonly number[]) => clockSkew(clocks(...ahead)).verdict;
   assert.deepEqual(clockSkew(clocks(9_000, 9_100)), {
     ms: -9_000,
@@ -77,7 +77,7 @@ test('a clock is wrong where most of three or more agree and it differs by more 
   assert.equal(verdicts(), 'right');
 });
 
-test('nobody is unready for its clock where two nodes differ, or no most of them agree', () => {
+test('no node is unready for its clock when two nodes differ, or no majority agrees', () => {
   const two = clockSkew(clocks(3_500));
   assert.deepEqual([two.verdict, two.ms], ['unknown', -3_500]);
   assert.match(two.text, /of n1 differ by 3\.5 s: 2 nodes do not say which one is wrong$/);
@@ -87,7 +87,7 @@ test('nobody is unready for its clock where two nodes differ, or no most of them
   assert.equal(clockSkew(clocks(10_000, 10_000, 10_000)).verdict, 'wrong');
 });
 
-test('whatever the clocks say, some node of a cluster is ready', () =>
+test('some node of a cluster is ready for any clocks', () =>
   seeded(async (random) => {
     for (let i = 0; i < 500; i++) {
       const times = Array.from({ length: 2 + random.below(5) }, () => random.below(5) * 1_900);
@@ -102,7 +102,7 @@ test('whatever the clocks say, some node of a cluster is ready', () =>
     }
   }));
 
-test('a follower is ready while its leader answers and takes orders', async () => {
+test('a follower is ready while its leader answers and accepts orders', async () => {
   const { at, codes, looks, readiness } = staged();
   assert.deepEqual(codes(), ['unreachable'], 'it has not answered yet');
   await looks('');
@@ -126,7 +126,7 @@ test('a follower is ready while its leader answers and takes orders', async () =
   assert.deepEqual(codes(), []);
 });
 
-test('a follower says that its leader is not reached, that none leads, or that it is behind', async () => {
+test('a follower reports an unreachable leader, a missing leader, or its lag', async () => {
   const { at, codes, lines, looks, readiness } = staged();
   await looks('');
   assert.deepEqual(lines, [], 'a start says what it waits for by itself');
@@ -160,7 +160,7 @@ test('a follower says that its leader is not reached, that none leads, or that i
   assert.match(said, /^the log is empty; reads only, marked as stale$/m);
 });
 
-test('a node whose clock is wrong says so, and two nodes only warn', async () => {
+test('a node with a wrong clock says so, and two nodes only warn', async () => {
   const { at, codes, lines, looks, readiness } = staged();
   await looks('');
   const [first, second] = clocks(9_000, 9_000);
@@ -184,7 +184,7 @@ test('a node whose clock is wrong says so, and two nodes only warn', async () =>
   assert.deepEqual(codes(), []);
 });
 
-test('the next leader may lead, answers, has no reason of its own, and has applied most', () => {
+test('the next leader is a member that answers, is ready, and has applied most', () => {
   const state = (more: Partial<NodeState>) => ({ state: { ...STATE, ...more } });
   const nodes = [
     watched('replica', { mayLead: false, ...state({ applied: 99 }) }),

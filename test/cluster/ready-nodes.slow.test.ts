@@ -61,7 +61,7 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
   const on = sharedCluster(PATIENT);
 
   test(
-    'all nodes are ready while one leads; a leader that hangs makes the others unready until it goes on',
+    'all nodes are ready while one leads, and a hanging leader makes the others unready until it continues',
     on(async (cluster) => {
       const leader = await cluster.leader();
       const others = numbersOf(cluster).filter((i) => i !== leader);
@@ -89,7 +89,7 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a pause of the operator is said by every node',
+    'every node reports a pause by the operator',
     on(async (cluster) => {
       const command = (...args: string[]) =>
         cli(cluster.directories[0]!, args, { settings: cluster.settingsOf(0) });
@@ -112,7 +112,7 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a leader whose thread of projections fails ends, and another node leads',
+    'a leader whose projector fails ends, and another node leads',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       const [first, ...others] = numbersOf(cluster);
@@ -140,7 +140,7 @@ describe('readiness of three nodes', NEEDS_ETCD, () => {
   );
 
   test(
-    'a leader whose clock is wrong hands over; requests of clients with right clocks are taken',
+    'a leader with a wrong clock hands over, and requests of clients with right clocks are accepted',
     on(async (cluster) => {
       const alice = await traderOf(cluster, 'alice');
       await placed(cluster, alice, 1);
@@ -251,7 +251,7 @@ const small = sharedCluster({ ...PATIENT, ...SMALL_FILES }, 2, (i) => {
 });
 
 test(
-  'a leader whose disk is full hands over, is not ready, and serves again once there is room',
+  'a leader with a full disk hands over, is not ready, and serves again once there is room',
   needsDisks,
   small(async (cluster) => {
     const first = await cluster.leader();

@@ -90,13 +90,13 @@ async function ledLike(day: readonly LoggedBatch[], random: Random): Promise<voi
   }
 }
 
-test('records of a leader give the same tables, events and log on another node', () =>
+test('records of a leader give equal tables, events and log on another node', () =>
   seeded((random) => ledLike(tradingDay(random, 6_000), random)));
 
-test('so do records of a ledger, with resolutions', () =>
+test('records of a ledger with resolutions give equal tables, events and log on another node', () =>
   seeded((random) => ledLike(ledgerDay(random, 2_000), random)));
 
-test('a successor ends what is due, in a slot that held a record before', async () => {
+test('a successor ends due orders, in a slot that held a record before', async () => {
   const expiration = 5;
   const [leader, other] = [new LiveEngine(WITH_LEDGER), new LiveEngine(WITH_LEDGER)];
   try {
@@ -120,7 +120,7 @@ test('a successor ends what is due, in a slot that held a record before', async 
   }
 });
 
-test('a record whose effect differs stops the node, and nothing of it is in its log', () =>
+test('a record with another effect stops the node, and is not in its log', () =>
   seeded(async (random) => {
     const leader = await dayOf(tradingDay(random, 100), 50);
     const other = new LiveEngine(WITH_LEDGER);
@@ -138,7 +138,7 @@ test('a record whose effect differs stops the node, and nothing of it is in its 
     }
   }));
 
-test('ids leave memory only once this node, too, has derived the orders', () =>
+test('ids leave memory only once this node, too, has projected the orders', () =>
   seeded(async (random) => {
     const leader = await dayOf(tradingDay(random, 3_000), 100);
     const other = new LiveEngine(WITH_LEDGER);

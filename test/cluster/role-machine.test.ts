@@ -416,7 +416,7 @@ class Stage {
   }
 }
 
-test('drawn schedules have one leader an epoch, which has every record before its own', () =>
+test('every drawn schedule has one leader an epoch, with every earlier record', () =>
   seeded(async (random) => {
     const stage = new Stage(random);
     for (let step = 0; step < STEPS; step++) stage.failing();
@@ -446,7 +446,7 @@ test('drawn schedules have one leader an epoch, which has every record before it
     }
   }));
 
-test('a closed node does not lead, whichever step of its claim was under way', () => {
+test('a closed node does not lead after any step of its claim', () => {
   for (let steps = 0; steps < 6; steps++) {
     const log = new SharedLog(new Random(1));
     const node = new DrawnNode('n0', log, true, 0);

@@ -68,7 +68,7 @@ async function staged(body: (stage: Stage) => Promise<void>): Promise<void> {
   }
 }
 
-function notedIn({ stored }: MemoryCluster): number[] {
+function recordedIn({ stored }: MemoryCluster): number[] {
   return stored.flatMap(({ entry }) => {
     const { i32 } = batchOf(entry);
     const numbers: number[] = [];
@@ -81,27 +81,27 @@ function notedIn({ stored }: MemoryCluster): number[] {
   });
 }
 
-test('one of three nodes leads, the others follow and take nothing', () =>
+test('one of three nodes leads, the others follow and refuse records', () =>
   staged(async (stage) => {
     const leader = await stage.led();
-    assert.equal(await leader.note(1), undefined);
+    assert.equal(await leader.record(1), undefined);
     await stage.level();
     assert.equal(stage.nodes.filter(({ leads }) => leads).length, 1);
     for (const node of stage.nodes.filter((one) => one !== leader)) {
-      assert.equal(await node.note(2), 'busy');
+      assert.equal(await node.record(2), 'busy');
       await until(() => node.run!.roles.facts().leader?.node === leader.name, WAIT_MS);
       assert.deepEqual(node.store.entries, leader.store.entries);
       // Until its next heartbeat it may not know that it has everything.
       await until(() => !node.run!.roles.isStale(), WAIT_MS);
     }
-    assert.deepEqual(notedIn(stage.cluster), [1]);
+    assert.deepEqual(recordedIn(stage.cluster), [1]);
   }));
 
-test('another node leads once the leader is dead, and goes on from the time of the log', () =>
+test('another node leads once the leader is dead, and continues from the time of the log', () =>
   staged(async (stage) => {
     const first = await stage.led();
     for (const node of stage.nodes) node.wallAhead = 600_000;
-    assert.equal(await first.note(1), undefined);
+    assert.equal(await first.record(1), undefined);
     const { time } = stage.cluster.stored.at(-1)!.entry;
     // The others have seen it lead.
     await until(
@@ -111,20 +111,20 @@ test('another node leads once the leader is dead, and goes on from the time of t
     first.kill();
     const second = await stage.led();
     assert.notEqual(second, first);
-    assert.equal(await second.note(2), undefined);
+    assert.equal(await second.record(2), undefined);
     const later = stage.cluster.stored.at(-1)!.entry.time;
     assert(later >= time && later < time + 300_000, `${later - time} ms later`);
     first.start();
     await stage.level();
     assert.equal(first.leads, false);
-    assert.deepEqual(notedIn(stage.cluster), [1, 2]);
+    assert.deepEqual(recordedIn(stage.cluster), [1, 2]);
   }));
 
-test('nodes with records claim no empty log, whether they run or start, and go on once it has begun', () =>
+test('nodes with records claim no empty log, running or starting, and continue once it has begun', () =>
   staged(async (stage) => {
     const { cluster, nodes } = stage;
     const first = await stage.led();
-    assert.equal(await first.note(1), undefined);
+    assert.equal(await first.record(1), undefined);
     await stage.level();
     const { epoch } = cluster.tail;
     await until(
@@ -147,17 +147,17 @@ test('nodes with records claim no empty log, whether they run or start, and go o
     const { entries } = starts.store;
     await starts.run!.replicated.begin(entries.slice(-1), entries.length + 1, WAIT_MS);
     const next = await stage.led();
-    assert.equal(await next.note(2), undefined);
+    assert.equal(await next.record(2), undefined);
     await stage.level();
     assert(cluster.tail.epoch > epoch + 1);
-    assert.deepEqual(notedIn(cluster), [1, 2], 'it begins with the newest record of a node');
+    assert.deepEqual(recordedIn(cluster), [1, 2], 'it begins with the newest record of a node');
     for (const { store } of nodes) assert.deepEqual(store.entries, next.store.entries);
   }));
 
-test('nobody takes the lead from a leader whose heartbeats are only not delivered', () =>
+test('no node takes the lead from a leader whose heartbeats alone are lost', () =>
   staged(async (stage) => {
     const first = await stage.led();
-    assert.equal(await first.note(1), undefined);
+    assert.equal(await first.record(1), undefined);
     await stage.level();
     const { epoch } = stage.cluster.tail;
     const others = stage.nodes.filter((node) => node !== first);
@@ -169,11 +169,11 @@ test('nobody takes the lead from a leader whose heartbeats are only not delivere
     first.kill();
     const second = await stage.led();
     assert.notEqual(second, first);
-    assert.equal(await second.note(2), undefined);
-    assert.deepEqual(notedIn(stage.cluster), [1, 2]);
+    assert.equal(await second.record(2), undefined);
+    assert.deepEqual(recordedIn(stage.cluster), [1, 2]);
   }));
 
-test('nobody takes the lead from a leader whose heartbeat comes right before the claim', () =>
+test('no node takes the lead from a leader whose heartbeat arrives right before the claim', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const other = stage.nodes.find((node) => node !== first)!;
@@ -199,7 +199,7 @@ test('nobody takes the lead from a leader whose heartbeat comes right before the
     assert.deepEqual([first.leads, other.run?.roles], [true, roles]);
   }));
 
-test('a heartbeat that comes behind a newer one is none of a leader that runs', () =>
+test('a heartbeat that arrives after a newer one does not show a running leader', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const others = stage.nodes.filter((node) => node !== first);
@@ -214,7 +214,7 @@ test('a heartbeat that comes behind a newer one is none of a leader that runs', 
     assert.notEqual(await stage.led(), first);
   }));
 
-test('a heartbeat without an answer keeps the next ones back only for a while', () =>
+test('a heartbeat without an answer delays later ones only for a while', () =>
   staged(async (stage) => {
     const { replicated } = (await stage.led()).run!;
     const heartbeat = replicated.heartbeat.bind(replicated);
@@ -226,7 +226,7 @@ test('a heartbeat without an answer keeps the next ones back only for a while', 
     await until(() => heartbeats > 3, WAIT_MS);
   }));
 
-test('a record that comes while the tail is read is no damage', () =>
+test('a record that arrives while the tail is read is no damage', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const other = stage.nodes.find((node) => node !== first)!;
@@ -237,7 +237,7 @@ test('a record that comes while the tail is read is no damage', () =>
     let reads = 0;
     replicated.tail = async (msMax) => {
       const before = await tail(msMax);
-      assert.equal(await first.note(reads), undefined);
+      assert.equal(await first.record(reads), undefined);
       await stage.level();
       reads += 1;
       return before;
@@ -249,10 +249,10 @@ test('a record that comes while the tail is read is no damage', () =>
     assert.deepEqual([first.leads, other.run?.roles], [true, roles]);
   }));
 
-test('a leader hands over: the named node leads at once, both go on, and the lead comes back', () =>
+test('a named node leads at once after a handover, both nodes continue, and the lead can return', () =>
   staged(async (stage) => {
     const first = await stage.led();
-    assert.equal(await first.note(1), undefined);
+    assert.equal(await first.record(1), undefined);
     await stage.level();
     const second = stage.nodes.find((node) => node !== first)!;
     for (const [from, to] of [
@@ -265,8 +265,8 @@ test('a leader hands over: the named node leads at once, both go on, and the lea
       await from.run!.roles.handOver(to.name, ASKED);
       await until(() => to.leads, WAIT_MS);
       assert.equal(to.run!.roles.leader!.epoch, epoch + 1, 'nobody else led meanwhile');
-      assert.equal(await to.note(2), undefined);
-      assert.equal(await from.note(3), 'busy');
+      assert.equal(await to.record(2), undefined);
+      assert.equal(await from.record(3), 'busy');
       await stage.level();
       assert.equal(from.run, run, 'it was not started again');
       assert.equal(from.run!.roles.role, 'following');
@@ -277,7 +277,7 @@ test('a leader hands over: the named node leads at once, both go on, and the lea
     await assert.rejects(first.run!.roles.handOver(second.name, ASKED), /does not lead/);
   }));
 
-test('a handover goes well where heartbeats come late, and none of them is believed', () =>
+test('a handover succeeds when heartbeats arrive late, and none of them counts', () =>
   staged(async (stage) => {
     const first = await stage.led();
     for (const { run } of stage.nodes) run!.faults.swapsHeartbeats = true;
@@ -294,7 +294,7 @@ test('a handover goes well where heartbeats come late, and none of them is belie
     }
   }));
 
-test('who has not seen that the leader leaves learns it from the heartbeats of the next one', () =>
+test('a node that missed the handover learns of it from the heartbeats of the next leader', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const [second, third] = stage.nodes.filter((node) => node !== first);
@@ -319,18 +319,18 @@ test('who has not seen that the leader leaves learns it from the heartbeats of t
     assert.deepEqual(third!.nexts.slice(heard), [undefined]);
   }));
 
-test('a leader whose named node is dead follows whoever leads then', () =>
+test('a leader whose named successor is dead follows the node that leads then', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const [second] = stage.nodes.filter((node) => node !== first);
     second!.kill();
     await first.run!.roles.handOver(second!.name, ASKED);
     const leader = await stage.led();
-    assert.equal(await leader.note(1), undefined);
+    assert.equal(await leader.record(1), undefined);
     await stage.level();
   }));
 
-test('a node that has handed the lead over does not pause for what its log lacked as a leader', () =>
+test('a node that has handed over does not pause for records that its log lacked as a leader', () =>
   staged(async (stage) => {
     const first = await stage.led();
     const second = stage.nodes.find((node) => node !== first)!;
@@ -416,7 +416,7 @@ test('a leader without its log pauses, and follows once another one leads', () =
     const first = await stage.led();
     const before = first.run!;
     before.faults.isCut = true;
-    const waiting = first.note(1);
+    const waiting = first.record(1);
     await until(() => before.roles.isStale(), WAIT_MS);
     await until(() => stage.nodes.some((node) => node.leads && node !== first), WAIT_MS);
     before.faults.isCut = false;
@@ -424,7 +424,7 @@ test('a leader without its log pauses, and follows once another one leads', () =
     await until(() => first.overs === 1 && !first.leads, WAIT_MS);
     await stage.level();
     assert.equal(stage.nodes.filter(({ leads }) => leads).length, 1);
-    assert.deepEqual(notedIn(stage.cluster), []);
+    assert.deepEqual(recordedIn(stage.cluster), []);
   }));
 
 test('a replica never leads', async () => {
@@ -444,7 +444,7 @@ test('a replica never leads', async () => {
     assert.equal(replica.leads, false);
     member.start();
     await until(() => member.leads, WAIT_MS);
-    assert.equal(await member.note(1), undefined);
+    assert.equal(await member.record(1), undefined);
     await until(() => replica.run!.roles.facts().leader?.node === 'member', WAIT_MS);
     assert.deepEqual([leader.fatal, member.fatal, replica.fatal], [[], [], []]);
   } finally {
@@ -480,7 +480,7 @@ test('a node whose records are not of its cluster ends as it starts', async () =
     for (const node of leaders) node.start();
     await until(() => leaders.every(({ leads }) => leads), WAIT_MS);
     const [other, own] = leaders;
-    for (const number of [1, 2]) assert.equal(await other!.note(number), undefined);
+    for (const number of [1, 2]) assert.equal(await other!.record(number), undefined);
     stranger.store = { entries: [...other!.store.entries] };
     stranger.start();
     await until(() => stranger.fatal.length > 0, WAIT_MS);
@@ -488,7 +488,7 @@ test('a node whose records are not of its cluster ends as it starts', async () =
       stranger.fatal[0]!,
       /^stranger: log: it ends with batch 1; this node has batch \d;/,
     );
-    assert.equal(await own!.note(1), undefined);
+    assert.equal(await own!.record(1), undefined);
   } finally {
     for (const node of [...leaders, stranger]) node.kill();
   }
@@ -534,7 +534,7 @@ class Load {
       const epoch = leader.run!.roles.leader!.epoch;
       const sent = performance.now();
       // A node that was killed answers nothing.
-      const outcome = await Promise.race([leader.note(number), sleep(3_000, 'no answer')]);
+      const outcome = await Promise.race([leader.record(number), sleep(3_000, 'no answer')]);
       if (outcome === undefined) {
         this.acknowledged.push({ number, epoch, sent, at: performance.now() });
       } else if (outcome === 'busy' || outcome === 'unavailable') this.refused.push(number);
@@ -576,7 +576,7 @@ function breakSomething(stage: Stage, random: Random): void {
   }
 }
 
-test('whatever breaks, nothing acknowledged is lost, and no two nodes lead', () =>
+test('nothing acknowledged is lost and no two nodes lead after any fault', () =>
   seeded((random) =>
     staged(async (stage) => {
       const load = new Load(stage, 4);
@@ -594,11 +594,11 @@ test('whatever breaks, nothing acknowledged is lost, and no two nodes lead', () 
       await until(() => isWell() && load.acknowledged.length > 0, WAIT_MS);
       await load.stop();
       await stage.level();
-      const noted = notedIn(stage.cluster);
+      const recorded = recordedIn(stage.cluster);
       const times = new Map<number, number>();
-      for (const number of noted) times.set(number, (times.get(number) ?? 0) + 1);
+      for (const number of recorded) times.set(number, (times.get(number) ?? 0) + 1);
       const { acknowledged, refused } = load;
-      assert.equal(new Set(noted).size, noted.length, 'nothing is applied twice');
+      assert.equal(new Set(recorded).size, recorded.length, 'nothing is applied twice');
       const lost = acknowledged.filter(({ number }) => !times.has(number));
       assert.deepEqual(lost, [], 'what is acknowledged is in the log');
       assert.deepEqual(
@@ -619,10 +619,10 @@ test('whatever breaks, nothing acknowledged is lost, and no two nodes lead', () 
     }),
   ));
 
-test('a follower that stood still is stale until it has read the tail, whatever heartbeats come', () =>
+test('a follower that stood still is stale until it has read the tail, after any heartbeats', () =>
   staged(async (stage) => {
     const leader = await stage.led();
-    assert.equal(await leader.note(1), undefined);
+    assert.equal(await leader.record(1), undefined);
     await stage.level();
     const node = stage.nodes.find((one) => one !== leader)!;
     const { roles } = node.run!;

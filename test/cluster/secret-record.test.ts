@@ -61,7 +61,7 @@ for (const { found, isOf, next, of, own: secrets } of CASES) {
   });
 }
 
-test('a record is read as it was written, never holds a secret, and anything else is none', () => {
+test('a record reads back as it was written, contains no secret, and no other value is a record', () => {
   const bytes = encodeSecretRecord(record(A, B));
   assert.deepEqual(decodeSecretRecord(bytes), record(A, B));
   assert(!bytes.includes(A) && !bytes.includes(B));

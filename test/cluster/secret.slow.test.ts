@@ -32,7 +32,7 @@ async function restarted(cluster: Cluster, i: number, further: Record<string, st
 describe('the secret of a cluster', NEEDS_ETCD, () => {
   const on = sharedCluster();
   test(
-    'a node with another secret is not ready and never leads; the others go on',
+    'a node with another secret is not ready and never leads, and the others continue',
     on(async (cluster) => {
       await taken(cluster, 1);
       const wrong = await cluster.follower();
@@ -70,7 +70,7 @@ describe('the secret of a cluster', NEEDS_ETCD, () => {
   );
 
   test(
-    'a node with an empty directory and another secret says why it takes no copy',
+    'a node with an empty directory and another secret gives the reason for having no copy',
     on(async (cluster) => {
       const settings = { ...cluster.settingsOf(0), NODE_ID: 'new', CLUSTER_SECRET: NEW };
       const node = TestNode.begin(temporaryDirectory(), {
@@ -88,7 +88,7 @@ describe('the secret of a cluster', NEEDS_ETCD, () => {
   );
 
   test(
-    'the secret changes node by node, orders are taken at each node all the while',
+    'each node accepts orders while the secret changes node by node',
     on(async (cluster) => {
       let ticks = 1;
       const step = async (i: number, further: Record<string, string>): Promise<void> => {

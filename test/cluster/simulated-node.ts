@@ -177,7 +177,7 @@ export class SimulatedNode {
    * Sends a number as a control record; returns the reason of a refusal, `undefined` once
    * acknowledged.
    */
-  async note(number: number): Promise<string | undefined> {
+  async record(number: number): Promise<string | undefined> {
     const { run } = this;
     if (run === undefined) return 'busy';
     const out = new CommandBuffer(16);

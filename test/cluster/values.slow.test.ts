@@ -47,7 +47,7 @@ describe('values that cannot be read', NEEDS_ETCD, () => {
   const on = sharedCluster();
 
   test(
-    'under the key of the leader: said once, and another node leads when the leader dies',
+    'an unreadable leader key is logged once, and another node leads when the leader dies',
     on((cluster) =>
       withEtcd(cluster, async (etcd) => {
         const alice = await traderOf(cluster, 'alice');
@@ -70,7 +70,7 @@ describe('values that cannot be read', NEEDS_ETCD, () => {
   );
 
   test(
-    'in the log: a node that needs it says so, is not ready, and goes on once it is put back',
+    'a node that needs an unreadable record says so, is not ready, and continues once it is restored',
     on((cluster) =>
       withEtcd(cluster, async (etcd) => {
         const alice = await traderOf(cluster, 'alice');
@@ -98,7 +98,7 @@ describe('values that cannot be read', NEEDS_ETCD, () => {
   );
 
   test(
-    'in the log: once its key is deleted the node takes the copy of another one',
+    'a node takes the copy of another one when the key of a record is deleted',
     on((cluster) =>
       withEtcd(cluster, async (etcd) => {
         const alice = await traderOf(cluster, 'alice');
@@ -120,7 +120,7 @@ describe('values that cannot be read', NEEDS_ETCD, () => {
   );
 
   test(
-    'among the nodes: said once, and a handover goes on without that node',
+    'an unreadable announcement is logged once, and a handover works without that node',
     on((cluster) =>
       withEtcd(cluster, async (etcd) => {
         const at = await cluster.leader();
@@ -136,7 +136,7 @@ describe('values that cannot be read', NEEDS_ETCD, () => {
   );
 
   test(
-    'under the name of a node that runs: it puts its own back',
+    'a running node restores its unreadable announcement',
     on((cluster) =>
       withEtcd(cluster, async (etcd) => {
         const good = await put(etcd, 'test/nodes/n0', BAD);
@@ -147,7 +147,7 @@ describe('values that cannot be read', NEEDS_ETCD, () => {
   );
 
   test(
-    'where the record of the secret is: the leader replaces it, and nobody is refused',
+    'the leader replaces an unreadable record of the secret, and no node is refused',
     on((cluster) =>
       withEtcd(cluster, async (etcd) => {
         const good = await put(etcd, 'test/secret', BAD);
@@ -159,7 +159,7 @@ describe('values that cannot be read', NEEDS_ETCD, () => {
   );
 });
 
-test('where etcd is full no node is ready, and each is again once there is room', NEEDS_ETCD, () =>
+test('no node is ready when etcd is full, and each is ready once there is room', NEEDS_ETCD, () =>
   clustered(
     (cluster) =>
       withEtcd(cluster, async (etcd) => {

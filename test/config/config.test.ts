@@ -232,7 +232,7 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
 ];
 
 for (const [name, min, max, field] of NUMBERS) {
-  test(`${name} takes whole numbers from ${min} to ${max} and nothing else`, () => {
+  test(`${name} accepts whole numbers from ${min} to ${max} and nothing else`, () => {
     for (const value of [min, max]) {
       const config = accepted({ [name]: String(value) });
       assert.equal(({ ...config, ...config.capacities } as Record<string, unknown>)[field], value);
@@ -247,7 +247,7 @@ for (const [name, min, max, field] of NUMBERS) {
   });
 }
 
-test('tables that are too large together are refused with their size', () => {
+test('tables of too large a total are refused with their size', () => {
   const most = String(2 ** 23);
   assert.deepEqual(refused({ TRADES_MAX: most, ORDERS_MAX: most }), [
     'TRADES_MAX and ORDERS_MAX are too large together: their fills would take 5368709120 bytes, more than 2^32',
@@ -296,7 +296,7 @@ test('a wrong text is refused with its variable, the rule and the value', () => 
   }
 });
 
-test('an admin listener that others reach needs a token, which no text repeats', () => {
+test('an admin listener beyond loopback needs a token, which no text repeats', () => {
   const token = 'correct-horse-battery';
   const elsewhere = { ADMIN_HOST: '0.0.0.0' };
   assert.match(refused(elsewhere)[0]!, /^ADMIN_TOKEN must be set where ADMIN_HOST is no loopback/);
@@ -418,7 +418,7 @@ test('the address of a catalog to mirror is a plain web address', () => {
   }
 });
 
-test('a mirror needs a ledger, is no node of a cluster, and takes its catalog from its source', () => {
+test('a mirror needs a ledger, is no node of a cluster, and has the catalog of its source', () => {
   const MIRROR_URL = 'https://venue.example';
   assert.equal(accepted({ MIRROR_URL, LEDGER: 'on' }).catalogSyncUrl, MIRROR_URL);
   const CATALOG_SYNC_URL = 'https://catalog.example';

@@ -51,7 +51,7 @@ function buy(exchange: Simulator, token: TokenRow, account = OWNER): number {
   return placed.order;
 }
 
-test('part by part it reaches every order of the market that was there when it began', () => {
+test('a cancel in parts reaches every order that the market had when it began', () => {
   const exchange = new Simulator(CAPACITIES);
   const [first] = exchange.addMarket();
   const [second] = exchange.addMarket();
@@ -76,7 +76,7 @@ test('part by part it reaches every order of the market that was there when it b
   assert.deepEqual(canceledIds(exchange), meant);
 });
 
-test('whatever ends in between, it comes to an end and leaves none of its orders behind', () =>
+test('a cancel in parts ends and leaves none of its orders when other orders end in between', () =>
   withSeed((random) => {
     const exchange = new Simulator(CAPACITIES);
     const [token] = exchange.addMarket();

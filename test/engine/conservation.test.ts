@@ -93,7 +93,7 @@ const CRUMBS = `
   book 1                      bids none; asks 0.000001 @ 0.5, 0.000001 @ 0.4
 `;
 
-test('a taker never pays more than it signed for: what is missing is counted as rounding', () => {
+test('a taker never pays more than its signed amount, and the shortfall counts as rounding', () => {
   check(`
     ${CRUMBS}
     buy #5 0.000002 @ 0.5   mints #3 0.000001 @ 0.4, mints #1 0.000001 @ 0.5, gives 0.000001, legs 0.000001 / 0, legs 0 / 0
@@ -101,7 +101,7 @@ test('a taker never pays more than it signed for: what is missing is counted as 
   `);
 });
 
-test('what a budget lacks of all its fills is missing in its last ones, at most one for each', () => {
+test('the shortfall of a budget falls on its last fills, at most one micro-unit each', () => {
   check(`
     buy #1 0.0001 @ 0.42 No   rests
     sell #2 0.000099 for 0.000001 No FAK   fills #1 0.000099 @ 0.42
@@ -116,7 +116,7 @@ test('what a budget lacks of all its fills is missing in its last ones, at most 
   `);
 });
 
-test('a buyer that paid all in mints makes for nothing later, and its seller is paid', () => {
+test('a buyer that paid everything in mints pays nothing as a maker later, and its seller is paid', () => {
   check(`
     ${CRUMBS}
     buy #5 0.000004 @ 0.5   mints #3 0.000001 @ 0.4, mints #1 0.000001 @ 0.5, rests, gives 0.000002

@@ -59,7 +59,7 @@ test('a version moves with every change of its book, and only then', () => {
   assert.equal(versions()[2], other, 'the other market is as it was');
 });
 
-test('versions wrap around without anybody noticing', () => {
+test('versions wrap around without an effect on readers', () => {
   const duel = check('');
   const { t } = duel.driver;
   t.bookI[BOOK + Book.version] = 2 ** 31 - 2;

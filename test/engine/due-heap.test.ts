@@ -11,7 +11,7 @@ function schedule(t: Tables, orderRow: OrderRow, seconds: number): void {
   t.expiring.add(orderRow);
 }
 
-test('the earliest order is on top, whoever came and went before', () => {
+test('the earliest order is on top after any insertions and removals', () => {
   withSeed((random) => {
     const t = new Tables(allocateEngine({ ...ROOMY, orders: 300, history: 1 }));
     const held = new Map<OrderRow, number>();
@@ -44,7 +44,7 @@ test('the earliest order is on top, whoever came and went before', () => {
   });
 });
 
-test('orders leave by time, and by slot where times are equal', () => {
+test('orders leave by time, and by slot when times are equal', () => {
   const t = new Tables(allocateEngine({ ...ROOMY, orders: 10, history: 1 }));
   for (const [slot, seconds] of [
     [5, 9],

@@ -43,7 +43,7 @@ const isOfWorkers = (name: string): boolean => name === 'walletBanned';
 /** Lengths that may be added until every other rule was reached. */
 const MORE_MAX = 8;
 
-test('on a busy stream over several markets the engine does what the reference does', () => {
+test('the engine agrees with the naive exchange on a busy stream over several markets', () => {
   withSeed((random) => {
     const duel = new Duel();
     const stream = new Stream(random);
@@ -83,7 +83,7 @@ const shapes: readonly (readonly [string, Partial<StreamShape>, typeof MARKETS])
   ],
 ];
 for (const [where, shape, markets] of shapes) {
-  test(`${where} the engine does what the reference does`, () => {
+  test(`${where} the engine agrees with the naive exchange`, () => {
     withSeed((random) => {
       runStream(new Duel(), new Stream(random, { ...BUSY, ...shape }, markets), SHAPED);
     });
@@ -154,7 +154,7 @@ function commandsOf(moves: readonly Move[]): Command[] {
   ];
 }
 
-test('the smallest stream on which engine and reference differ would be printed', () => {
+test('the smallest stream on which engine and naive exchange differ would be printed', () => {
   const seed = freshSeed();
   const property = fc.property(fc.array(move, { maxLength: 250, size: 'max' }), (moves) => {
     const duel = new Duel();
@@ -179,7 +179,7 @@ test('a printed stream reads back as itself', () => {
   });
 });
 
-test('a refused command leaves every table as it was', () => {
+test('a refused command changes no table', () => {
   withSeed((random) => {
     const small = { ...ROOMY, accounts: 64, orders: 2_000, history: 40_000, levels: 60_000 };
     const duel = new Duel(small);

@@ -57,7 +57,7 @@ const CASES = {
 } as const;
 
 for (const [table, capacities] of Object.entries(CASES)) {
-  test(`a full table of ${table} refuses, changes nothing, and the rest goes on`, () => {
+  test(`a full table of ${table} refuses without a change, and other commands continue`, () => {
     withSeed((random) => {
       const small = { ...ROOMY, orders: 400, accounts: 40, history: 300, ...capacities };
       const duel = new Duel(small);
@@ -91,7 +91,7 @@ function orderOf(id: number, over: Partial<OrderLine> = {}): Command {
   };
 }
 
-test('ids of finished orders leave memory oldest first, and only once they are flushed', () => {
+test('ids of closed orders leave memory oldest first, and only once they are flushed', () => {
   const duel = check('', { ...ROOMY, history: 3 });
   const { driver } = duel;
   const remembered = (): number[] => [1, 2, 3, 4, 5, 6].filter((id) => driver.isInMemory(id));
@@ -118,7 +118,7 @@ test('ids of finished orders leave memory oldest first, and only once they are f
   );
 });
 
-test('how much history is kept is a command, and takes effect with the next batch', () => {
+test('the length of history is set by a command, and takes effect with the next batch', () => {
   const duel = check('', { ...ROOMY, history: 8 });
   const { driver } = duel;
   const remembered = (): number[] => [1, 2, 3, 4, 5, 6].filter((id) => driver.isInMemory(id));
@@ -138,7 +138,7 @@ test('how much history is kept is a command, and takes effect with the next batc
   duel.compareAll();
 });
 
-test('how many rows may be used is a command; one of before it says nothing of them', () => {
+test('the number of usable rows is set by a command, and older commands leave it unchanged', () => {
   const duel = check('');
   const configure = (orderRows: number, words: number): void => {
     const { i32, f64 } = buffer;
@@ -159,7 +159,7 @@ test('how many rows may be used is a command; one of before it says nothing of t
   assert.deepEqual(rules(6, 7), [RejectReason.accepted, RejectReason.tableFull]);
 });
 
-test('open orders never leave memory, however old', () => {
+test('open orders never leave memory at any age', () => {
   const duel = check('', { ...ROOMY, history: 1 });
   duel.step(orderOf(1, { collateral: 10_000n }));
   for (let id = 2; id < 20; id++) {
@@ -173,7 +173,7 @@ test('open orders never leave memory, however old', () => {
   duel.compareAll();
 });
 
-test('finished orders that nobody flushes fill the table in the end', () => {
+test('closed orders without a flush fill the table in the end', () => {
   const duel = check('', { ...ROOMY, orders: 4, history: 4 });
   const rules: number[] = [];
   for (let id = 1; id <= 10; id++) {
@@ -187,7 +187,7 @@ test('finished orders that nobody flushes fill the table in the end', () => {
   assert.equal(duel.step(orderOf(11)).reason, RejectReason.accepted, 'a flush makes room');
 });
 
-test('an account has so many open orders at most; who takes what is there always may', () => {
+test('an account has a bound of open orders, which never refuses a taker', () => {
   const duel = check('');
   for (const each of [duel.driver, duel.naive]) each.openOrdersPerAccount = 2;
   duel.step({ kind: 'policy', policy: 'allow' });
@@ -215,7 +215,7 @@ test('an account has so many open orders at most; who takes what is there always
   assert.equal(stateHash(again.t), stateHash(duel.driver.t));
 });
 
-test('a full table of open orders takes those that need no place in it', () => {
+test('a full table of open orders accepts orders that need no row', () => {
   const duel = check('', { ...ROOMY, orders: 4, history: 4 });
   const { driver } = duel;
   for (let id = 1; id <= 4; id++) duel.step(orderOf(id));
@@ -250,7 +250,7 @@ test('a full table of open orders takes those that need no place in it', () => {
   assert.equal(stateHash(again.t), stateHash(driver.t));
 });
 
-test('a market that ends and changes its tick at once needs no room, and trades no more', () => {
+test('a market that ends and changes its tick at once needs no row, and trades no more', () => {
   const levels = ladderRows(100);
   const duel = check('', { ...ROOMY, levels });
   duel.step(orderOf(1));
@@ -276,7 +276,7 @@ test('a market that ends and changes its tick at once needs no room, and trades 
   duel.compareAll();
 });
 
-test('the ring of fills goes round', () => {
+test('the ring of fills wraps around', () => {
   const duel = new Duel();
   const { t } = duel.driver;
   // As if all but the last few rows had been written before.

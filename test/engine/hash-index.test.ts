@@ -94,7 +94,7 @@ test('keys that share a tag, and tags that share a home at the end of the index,
   });
 });
 
-test('every word of a key counts, and so does its place', () => {
+test('every word of a key counts, and so does its position', () => {
   const tags = new Set<number>();
   for (let word = 0; word < 8; word++) {
     for (const value of [1, 2, -1, 0x40000000, -0x80000000]) {

@@ -86,7 +86,7 @@ function bigintText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}` : value;
 }
 
-test('the engine keeps the ledger that the naive one keeps, whatever comes and wherever it stops', () => {
+test('the ledger of the engine equals the naive one for any commands and any stop', () => {
   withSeed((random) => {
     const met: Met = { rules: new Map(), crashes: 0, forgotten: 0, replaced: 0, due: 0 };
     for (let done = 0; done < COMMANDS; done += DAY) {

@@ -57,7 +57,7 @@ function exampleRows(): number[][] {
   });
 }
 
-test('the worked example of the page is what the engine does, row by row', () => {
+test('the engine gives the worked example of the page, row by row', () => {
   const script = new LedgerScript();
   const shown: number[][] = [];
   const show = (): void => {
@@ -90,7 +90,7 @@ test('the worked example of the page is what the engine does, row by row', () =>
   for (const row of shown) assert.equal(row[0]! + row[1]! + row[6]! + row[7]!, 150 * UNIT);
 });
 
-test('a BUY reserves what its rest can cost; price improvement is free at once', () => {
+test('a BUY reserves the cost of its rest, and price improvement is free at once', () => {
   const script = new LedgerScript().fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 40 * UNIT);
   script.fund('split', 2, 40 * UNIT).do('sell #1 40 @ 0.55 by 2');
   assert.deepEqual(script.shares(2, 1), [40 * UNIT, 40 * UNIT]);
@@ -101,7 +101,7 @@ test('a BUY reserves what its rest can cost; price improvement is free at once',
   script.duel.compareAll();
 });
 
-test('a budget that rounding has used up reserves nothing, and the venue pays what it lacks', () => {
+test('a budget that rounding has used up reserves nothing, and the venue pays the shortfall', () => {
   const script = new LedgerScript().do('change 1 grid 10');
   for (const wallet of [1, 3, 5]) script.fund('deposit', wallet, 10);
   for (const wallet of [2, 4, 6]) script.fund('deposit', wallet, 5).fund('split', wallet, 5);
@@ -139,7 +139,7 @@ test('orders of a batch count one after the other, and immediate ones reserve no
   script.duel.compareAll();
 });
 
-test('what the same command would free by self-trade does not count', () => {
+test('money that a command would free by self-trade does not count for it', () => {
   const script = new LedgerScript().fund('deposit', 1, 10 * UNIT).fund('split', 1, 4 * UNIT);
   script.do('policy cancel-maker', 'buy #1 10 @ 0.60 No by 1');
   assert.equal(script.reason('buy #2 1 @ 0.50 by 1'), RejectReason.notEnough);
@@ -170,7 +170,7 @@ test('every end of an order frees the rest', () => {
   script.duel.compareAll();
 });
 
-test('types 1 and 2 need a known right to the wallet: derived, or declared', () => {
+test('types 1 and 2 need a derived or declared right to the wallet', () => {
   const script = new LedgerScript().fund('deposit', 9, 10 * UNIT);
   assert.equal(script.reason('buy #1 1 @ 0.50 by 9/1'), RejectReason.binding);
   script.do('buy #2 1 @ 0.50 by 9/1 derived');
@@ -241,7 +241,7 @@ test('a request is applied once; with another body it is a conflict', () => {
   script.duel.compareAll();
 });
 
-test('an id that is not later than one that was forgotten is refused', () => {
+test('an id that is not later than a dropped one is refused', () => {
   const driver = new EngineDriver(WITH_LEDGER);
   driver.hasLedger = true;
   driver.run({ kind: 'at', time: 1_000 });
@@ -305,7 +305,7 @@ test('a resolution and a declaration have texts as ids, too', () => {
   script.duel.compareAll();
 });
 
-test('a full table of texts refuses, forgets nothing early, and has room again when the oldest expire', () => {
+test('a full table of texts refuses, drops nothing early, and has room again when the oldest expire', () => {
   const script = new LedgerScript({ ...WITH_LEDGER, operatorIds: 100 });
   for (let key = 1; key <= 100; key++) script.fund('deposit', 1, key, text(key));
   script.do(`at ${300 * DAYS}`);
@@ -323,7 +323,7 @@ test('a full table of texts refuses, forgets nothing early, and has room again w
   script.duel.compareAll();
 });
 
-test('an older version names the kind of a command whose id is a text, and none of another id', () => {
+test('an older version names the kind of a command whose id is a text, and of no other command', () => {
   const out = new CommandBuffer();
   const fields = { wallet: addressWords(1), amount: 1 };
   const key = Int32Array.of(1, 2, 3, 4);
@@ -337,7 +337,7 @@ test('an older version names the kind of a command whose id is a text, and none 
   assert.equal(requestKind(out.i32, next), CommandKind.deposit);
 });
 
-test('fees go to a wallet or out of the ledger, and no more of them than there are', () => {
+test('fees go to a wallet or out of the ledger, up to their total', () => {
   const script = new LedgerScript().do('change 1 fee 200');
   script
     .fund('deposit', 1, 100 * UNIT)
@@ -364,7 +364,7 @@ test('fees go to a wallet or out of the ledger, and no more of them than there a
   script.duel.compareAll();
 });
 
-test('who may no longer sign for a wallet has no open order for it, and keeps all others', () => {
+test('a replaced signer loses its open orders for the wallet, and no others', () => {
   const script = new LedgerScript().fund('deposit', 8, 10 * UNIT, { signer: 2 });
   script.fund('deposit', 9, 10 * UNIT, { signer: 2 }).fund('deposit', 2, 10 * UNIT);
   script.do('buy #1 1 @ 0.50 by 8/2', 'buy #2 2 @ 0.50 by 8/2', 'buy #3 1 @ 0.50 by 9/2');
@@ -438,7 +438,7 @@ function crowded(wallets: number): LedgerScript {
   return script;
 }
 
-test('a resolution ends orders, then pays each wallet at once, a bounded part a step', () => {
+test('a resolution ends orders, then pays a bounded number of wallets in each step', () => {
   const script = crowded(25);
   assert.equal(script.resolve([1, 2]), RejectReason.accepted);
   assert.equal(script.reason('buy #99 5 @ 0.40 by 1'), RejectReason.marketNotReady);
@@ -454,7 +454,7 @@ test('a resolution ends orders, then pays each wallet at once, a bounded part a 
   script.duel.compareAll();
 });
 
-test('a node that stops between any two steps goes on where it was', () => {
+test('a node that stops between any two steps continues with the next one', () => {
   const script = crowded(6);
   const { driver } = script.duel;
   script.resolve([3, 1]);
@@ -478,7 +478,7 @@ test('a node that stops between any two steps goes on where it was', () => {
   }
 });
 
-test('a void market pays equal parts, and what rounding leaves is the venue’s', () => {
+test('a void market pays equal parts, and the rounding remainder goes to the venue', () => {
   const script = new LedgerScript().fund('deposit', 1, 3).fund('deposit', 2, 1);
   script.fund('split', 1, 3);
   script.do('sell #1 0.000002 @ 0.50 No by 1', 'buy #2 0.000002 @ 0.50 No by 2');
@@ -490,7 +490,7 @@ test('a void market pays equal parts, and what rounding leaves is the venue’s'
   script.duel.compareAll();
 });
 
-test('in a group one market at most resolves to its first outcome', () => {
+test('at most one market of a group resolves to its first outcome', () => {
   const script = new LedgerScript().do('market 2', 'market 3', 'market 4');
   const inGroup = { group: 7 };
   assert.equal(script.resolve([0, 1], { market: 1, ...inGroup }), RejectReason.accepted);
@@ -502,7 +502,7 @@ test('in a group one market at most resolves to its first outcome', () => {
   script.duel.compareAll();
 });
 
-test('an order that finds no room for its position is refused, and a sweep never finds a full table', () => {
+test('an order without room for its position is refused, and a sweep never meets a full table', () => {
   const script = new LedgerScript({ ...WITH_LEDGER, positions: 4 });
   for (const wallet of [1, 2, 3]) script.fund('deposit', wallet, 20 * UNIT);
   script.fund('split', 1, 10 * UNIT).do('sell #1 5 @ 0.60 by 1', 'buy #2 5 @ 0.50 by 2');
@@ -518,7 +518,7 @@ test('an order that finds no room for its position is refused, and a sweep never
   script.duel.compareAll();
 });
 
-test('without a ledger its commands are refused, and the first batch alone turns it on', () => {
+test('commands of the ledger are refused without one, and only the first batch turns it on', () => {
   const run = (positions: number) => {
     const driver = new EngineDriver({ ...ROOMY, positions });
     driver.run({ kind: 'at', time: 1_000 });
@@ -607,7 +607,7 @@ test('a market whose proposal is withdrawn trades as it would have without it', 
   script.duel.compareAll();
 });
 
-test('of a proposed market nothing else is taken: a second proposal, a payout, a winner beside it', () => {
+test('a proposed market refuses a second proposal, a payout, and another winner of its group', () => {
   const script = new LedgerScript().do('market 2');
   assert.equal(script.resolve([1, 0], { ...REVIEW, group: 7 }), RejectReason.accepted);
   for (const more of [{}, REVIEW]) {
@@ -628,7 +628,7 @@ test('of a proposed market nothing else is taken: a second proposal, a payout, a
   script.duel.compareAll();
 });
 
-test('a proposal with the id of an earlier one is answered as repeated, whatever became of it', () => {
+test('a proposal with the id of an earlier one is answered as repeated, in any state of it', () => {
   const script = new LedgerScript();
   const id = { isOperator: true, ms: 1_000, key: 77 };
   const again = (more = {}) => script.resolve([1, 0], { ...REVIEW, id, ...more });

@@ -29,7 +29,7 @@ function driverOf(script: string): EngineDriver {
   return driver;
 }
 
-test('at its end a market loses its resting orders and takes no more', () => {
+test('a market loses its resting orders at its end and refuses new ones', () => {
   check(`
     at 1000
     market 1 end 1010
@@ -45,7 +45,7 @@ test('at its end a market loses its resting orders and takes no more', () => {
   `);
 });
 
-test('of an order that expires and a market that ends, what is due first comes first', () => {
+test('the earlier of an expiry and the end of a market comes first', () => {
   check(`
     at 1000
     market 1 end 1010
@@ -56,7 +56,7 @@ test('of an order that expires and a market that ends, what is due first comes f
   `);
 });
 
-test('another end counts until the end has come, and never after', () => {
+test('an end can be changed before it is reached, and never after', () => {
   check(`
     at 1000
     market 1 end 1010
@@ -74,7 +74,7 @@ test('another end counts until the end has come, and never after', () => {
   `);
 });
 
-test('an end that has passed when it is given ends the market at once', () => {
+test('an end in the past ends the market at once', () => {
   check(`
     at 1000
     market 1 end 1000
@@ -86,7 +86,7 @@ test('an end that has passed when it is given ends the market at once', () => {
   `);
 });
 
-test('a market without an end trades on, also one whose end was taken away', () => {
+test('a market without an end trades on, also one whose end was removed', () => {
   check(`
     at 1000
     market 1
@@ -98,7 +98,7 @@ test('a market without an end trades on, also one whose end was taken away', () 
   `);
 });
 
-test('a paused market ends too, and one that was closed before is not opened again', () => {
+test('a paused market ends, and one that was closed before is not opened again', () => {
   check(`
     at 1000
     market 1 end 1010
@@ -130,7 +130,7 @@ test('a batch that only ends a market counts as a change, and one before the end
   assert.equal(stateHash(replay(driver.logged).t), stateHash(driver.t));
 });
 
-test('the next thing that is due is an order or a market, whichever is first', () => {
+test('the next due time is that of an order or a market, whichever is first', () => {
   const driver = driverOf('at 1000\nmarket 1 end 1010.5\nmarket 2');
   assert.equal(earliestDue(driver.t), 1_010_500);
   const reader = new ScriptReader();
@@ -142,7 +142,7 @@ test('the next thing that is due is an order or a market, whichever is first', (
   assert.equal(earliestDue(driver.t), 0);
 });
 
-test('a copy of the tables goes on over an end as the tables do', () => {
+test('a copy of the tables passes an end like the tables', () => {
   const driver = driverOf(`at 1000
     market 1 end 1010
     market 2 end 1005
@@ -164,7 +164,7 @@ test('a copy of the tables goes on over an end as the tables do', () => {
   audit(later);
 });
 
-test('a change without an end leaves the end as it is', () => {
+test('a change without an end keeps the end', () => {
   const driver = driverOf('at 1000\nmarket 1 end 1010\nchange 1 fee 100');
   assert.equal(marketEnd(driver.t, FIRST), 1_010_000);
   const out = new CommandBuffer();

@@ -132,7 +132,7 @@ function step(random: Random, pair: Pair): void {
   }
 }
 
-test('the core agrees with a naive one on everything that can be asked, in books of all sizes', () => {
+test('the core agrees with a naive one on every query, in books of all sizes', () => {
   withSeed((random) => {
     for (let run = 0; run < rounds(4); run++) {
       const pair = new Pair();
@@ -145,7 +145,7 @@ test('the core agrees with a naive one on everything that can be asked, in books
   });
 });
 
-test('rows of orders and ladders are used again, and room is asked for, not found out', () => {
+test('rows of orders and ladders are reused, and a caller checks for room', () => {
   const core = new Matching(allocateMatching({ books: 2, orders: 2, levels: ladderRows(10) }));
   core.open(1, 10);
   core.open(2, 10);
@@ -181,7 +181,7 @@ test('a ladder that a rescale gives back serves the next book of that size', () 
   auditMatching(core);
 });
 
-test('what crosses, has no quantity or no level is a mistake of the caller', () => {
+test('an order that crosses, or has no quantity or level, fails an assertion', () => {
   const core = new Matching(allocateMatching({ books: 1, orders: 9, levels: ladderRows(10) }));
   core.open(1, 10);
   core.rest(1, Side.ask, 5, 5, 0);
@@ -195,7 +195,7 @@ test('what crosses, has no quantity or no level is a mistake of the caller', () 
   auditMatching(core);
 });
 
-test('the example of engine/book/README.md prints what it says', (t) => {
+test('the example of engine/book/README.md prints its documented output', (t) => {
   const readme = readFileSync(join(ROOT, 'engine/book/README.md'), 'utf8');
   const code = /```ts\n([\s\S]*?)```/.exec(readme)![1]!;
   const lines = code.split('\n').filter((line) => line !== '' && !line.startsWith('import'));

@@ -44,7 +44,7 @@ test('price improvement belongs to the taker on both sides', () => {
   `);
 });
 
-test('what is left of a good-till-cancelled order rests at its own limit', () => {
+test('the rest of a good-till-cancelled order rests at its own limit', () => {
   check(`
     sell #1 3 @ 0.50          rests
     buy #2 10 @ 0.55          fills #1 3 @ 0.5, rests, gives 1.5, gets 3
@@ -54,7 +54,7 @@ test('what is left of a good-till-cancelled order rests at its own limit', () =>
   `);
 });
 
-test('orders that do not meet stand on both sides, best level last', () => {
+test('orders that do not match rest on both sides, best level last', () => {
   check(`
     buy #1 1 @ 0.40           rests
     buy #2 2 @ 0.45           rests
@@ -121,7 +121,7 @@ test('a killed order may be sent again, an accepted one never', () => {
   `);
 });
 
-test('fill-and-kill takes what is there, kills the rest, and refuses when nothing is', () => {
+test('fill-and-kill takes the available size, kills the rest, and is refused when there is none', () => {
   check(`
     buy #1 5 @ 0.50 FAK       refused fakUnfilled
     sell #2 3 @ 0.50          rests
@@ -133,7 +133,7 @@ test('fill-and-kill takes what is there, kills the rest, and refuses when nothin
   `);
 });
 
-test('post-only never takes: one tick away it rests, on the price it is refused', () => {
+test('post-only never takes: it rests one tick away, and is refused at the price', () => {
   check(`
     sell #1 5 @ 0.50          rests
     buy #2 5 @ 0.50 post-only   refused postOnlyCrossesAsk
@@ -212,7 +212,7 @@ test('the tokens of a market with three outcomes do not mirror one another', () 
   `);
 });
 
-test('markets side by side do not meet', () => {
+test('orders of different markets do not match', () => {
   check(`
     market 2 grid 1000        done
     sell #1 5 @ 0.50 token 1  rests
@@ -235,7 +235,7 @@ test('only its owner cancels an order, and only while it is open', () => {
   `);
 });
 
-test('the owner is who signed: a wallet does not cancel what its signer placed', () => {
+test('only the signer owns an order: a wallet does not cancel orders of its signer', () => {
   check(`
     buy #1 5 @ 0.40 by 7/1    rests
     cancel #1 by 7            refused orderNotFound
@@ -261,7 +261,7 @@ test('an owner cancels everything, one market, or one token', () => {
   `);
 });
 
-test('a bounded cancel looks at the newest orders of its owner first', () => {
+test('a bounded cancel visits the newest orders of its owner first', () => {
   check(`
     market 2                  done
     buy #1 1 @ 0.40 by 1      rests

@@ -60,7 +60,7 @@ function preparedDuel(): Duel {
   `);
 }
 
-test('every rule refuses by its own name, the earlier one where two are broken', () => {
+test('every rule refuses by its own name, the earlier one when two are broken', () => {
   const duel = preparedDuel();
   BREAKS.forEach(([first, breakFirst], i) => {
     assert.equal(duel.step(breakFirst(plain)).reason, RejectReason[first], first);
@@ -72,7 +72,7 @@ test('every rule refuses by its own name, the earlier one where two are broken',
   assert.equal(duel.step(plain).reason, RejectReason.accepted, 'and without a fault it is taken');
 });
 
-test('amounts must be positive, both of them', () => {
+test('both amounts must be positive', () => {
   const duel = preparedDuel();
   for (const [shares, collateral] of [
     [0n, 5n],
@@ -111,7 +111,7 @@ test('a price lies strictly between zero and one unit, on the tick', () => {
   `);
 });
 
-test('immediate orders may be rounded as clients round, and rest on no tick of their own', () => {
+test('immediate orders may be rounded as clients round, and need no exact tick', () => {
   check(`
     sell #1 294.1176 @ 0.34   rests
     buy #2 294.1176 for 100 FOK   fills #1 294.1176 @ 0.34, gives 99.999984, gets 294.1176
@@ -121,7 +121,7 @@ test('immediate orders may be rounded as clients round, and rest on no tick of t
   `);
 });
 
-test('the nearest tick never crosses what was signed', () => {
+test('the nearest tick never crosses the signed price', () => {
   check(`
     sell #1 10 @ 0.34         rests
     buy #2 10 for 3.3999 FOK  refused fokUnfilled
@@ -153,7 +153,7 @@ test('a wallet keeps the signer that signed for it first', () => {
   `);
 });
 
-test('a refused order binds nobody', () => {
+test('a refused order binds no wallet', () => {
   check(`
     buy #1 5 @ 0.405 by 7/1   refused tick
     buy #2 5 @ 0.40 by 7/1 FOK   refused fokUnfilled
@@ -173,7 +173,7 @@ test('a wallet that signs for itself is bound to itself and never refused', () =
   `);
 });
 
-test('a wallet that follows from its signer is its own, whoever came first', () => {
+test('a wallet that follows from its signer belongs to it, also after another one came first', () => {
   check(`
     buy #1 5 @ 0.40 by 7/1           rests
     buy #2 5 @ 0.40 by 7/2           refused binding
@@ -210,7 +210,7 @@ test('shares and collateral go up to 2^53 - 1, and not beyond', () => {
   duel.checkConservation();
 });
 
-test('what matches at once does not count towards the total of a level', () => {
+test('size that matches at once does not count towards the total of a level', () => {
   const duel = check('change 1 grid 10');
   const lot = (MAX / 20n) * 10n;
   const side = (id: number, sells: boolean, shares: bigint): OrderLine => ({

@@ -2,14 +2,14 @@
 import test from 'node:test';
 import { check } from './duel.ts';
 
-test('unless told otherwise an account may trade with itself', () => {
+test('an account may trade with itself by default', () => {
   check(`
     sell #1 5 @ 0.50 by 1     rests
     buy #2 5 @ 0.50 by 1      fills #1 5 @ 0.5
   `);
 });
 
-test('the account is the maker wallet, whoever signs', () => {
+test('the account of an order is its maker wallet, for any signer', () => {
   check(`
     policy cancel-taker       done
     sell #1 5 @ 0.50 by 8/1   rests
@@ -29,7 +29,7 @@ test('a mirrored order of its own stops a taker like any other', () => {
   `);
 });
 
-test('cancel-taker: the taker ends where it meets itself, the maker stays', () => {
+test('cancel-taker: the taker ends at its own order, and the maker stays', () => {
   check(`
     policy cancel-taker       done
     sell #1 3 @ 0.50 by 2     rests
@@ -42,7 +42,7 @@ test('cancel-taker: the taker ends where it meets itself, the maker stays', () =
   `);
 });
 
-test('cancel-taker: a fill-and-kill ends where it meets itself', () => {
+test('cancel-taker: a fill-and-kill ends at its own order', () => {
   check(`
     policy cancel-taker       done
     sell #1 3 @ 0.50 by 2     rests
@@ -52,7 +52,7 @@ test('cancel-taker: a fill-and-kill ends where it meets itself', () => {
   `);
 });
 
-test('a taker that is full before it meets itself is not touched by any policy', () => {
+test('a taker that is filled before its own order is affected by no policy', () => {
   for (const policy of ['cancel-taker', 'cancel-maker', 'cancel-both']) {
     check(`
       policy ${policy}          done
@@ -65,7 +65,7 @@ test('a taker that is full before it meets itself is not touched by any policy',
   }
 });
 
-test('cancel-maker: its own orders go, the taker trades on with the others', () => {
+test('cancel-maker: its own orders are cancelled, and the taker trades on with the others', () => {
   check(`
     policy cancel-maker       done
     sell #1 3 @ 0.50 by 1     rests
@@ -77,7 +77,7 @@ test('cancel-maker: its own orders go, the taker trades on with the others', () 
   `);
 });
 
-test('cancel-maker: with nobody else there a limit order clears its way and rests', () => {
+test('cancel-maker: a limit order without others in its way cancels its own and rests', () => {
   check(`
     policy cancel-maker       done
     sell #1 3 @ 0.50 by 1     rests
@@ -88,7 +88,7 @@ test('cancel-maker: with nobody else there a limit order clears its way and rest
   `);
 });
 
-test('cancel-both: both go, and a taker without a fill is refused all the same', () => {
+test('cancel-both: both are cancelled, and a taker without a fill is refused', () => {
   check(`
     policy cancel-both        done
     sell #1 3 @ 0.50 by 2     rests
@@ -100,7 +100,7 @@ test('cancel-both: both go, and a taker without a fill is refused all the same',
   `);
 });
 
-test('a fill-or-kill counts the others only, and moves nothing unless they are enough', () => {
+test('a fill-or-kill counts orders of others only, and changes nothing unless they suffice', () => {
   check(`
     sell #1 3 @ 0.50 by 2     rests
     sell #2 3 @ 0.51 by 1     rests
@@ -117,7 +117,7 @@ test('a fill-or-kill counts the others only, and moves nothing unless they are e
   `);
 });
 
-test('post-only is refused before anyone asks whose order is in the way', () => {
+test('post-only is refused before the owner of the crossing order is checked', () => {
   check(`
     policy cancel-both        done
     sell #1 3 @ 0.50 by 1     rests
@@ -126,7 +126,7 @@ test('post-only is refused before anyone asks whose order is in the way', () => 
   `);
 });
 
-test('the policy in force is the one of the moment', () => {
+test('the policy in force when an order arrives applies', () => {
   check(`
     policy cancel-taker       done
     sell #1 3 @ 0.50 by 1     rests

@@ -17,7 +17,7 @@ const SMALL = {
 };
 const SHARE = 1_000_000;
 
-test('the ten lines of engine/README.md do what they say', () => {
+test('the ten lines of engine/README.md give their documented output', () => {
   const exchange = new Simulator(SMALL);
   const [yes, no] = exchange.addMarket({ ticksPerUnit: 100 }) as [TokenRow, TokenRow];
   exchange.place({ account: 1, token: no, side: 'buy', ticks: 40, size: 50 * SHARE });

@@ -71,7 +71,7 @@ function bigintText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}` : value;
 }
 
-test('a source does to books and money what the naive one does, whatever comes between', () => {
+test('a source has the effects of the naive one on books and money, among any commands', () => {
   withSeed((random) => {
     const met: Met = new Map();
     for (let done = 0; done < COMMANDS; done += DAY) {

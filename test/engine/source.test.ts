@@ -41,7 +41,7 @@ function check({ exchange }: Venue): void {
   audit(exchange.engine.t);
 }
 
-test('a level stands in both books of its market, and its reservation is what it can cost', () => {
+test('a source level rests in both books of its market, and reserves its possible cost', () => {
   const v = venue();
   const { exchange, no, yes } = v;
   exchange.setLevel({ token: yes, side: 'buy', pips: 4_000, size: 10 * SHARE });
@@ -53,7 +53,7 @@ test('a level stands in both books of its market, and its reservation is what it
   check(v);
 });
 
-test('a level of the second outcome is the one at the mirrored price of the first', () => {
+test('a source level of the second outcome rests at the complement price of the first', () => {
   const v = venue();
   const { exchange, no, yes } = v;
   exchange.setLevel({ token: no, side: 'sell', pips: 6_000, size: 10 * SHARE });
@@ -63,7 +63,7 @@ test('a level of the second outcome is the one at the mirrored price of the firs
   check(v);
 });
 
-test('a level keeps its place among paper orders while its size changes, and loses it at zero', () => {
+test('a source level keeps its queue position among paper orders while its size changes, and loses it at zero', () => {
   const v = venue();
   const { exchange, yes } = v;
   const level = { token: yes, side: 'buy', pips: 4_000 } as const;
@@ -81,7 +81,7 @@ test('a level keeps its place among paper orders while its size changes, and los
   check(v);
 });
 
-test('what a paper order takes of a level is paid by the reserved account', () => {
+test('the reserved account pays for size that a paper order takes', () => {
   const v = venue({ baseFeeBps: 100 });
   const { exchange, no, yes } = v;
   exchange.setLevel({ token: yes, side: 'sell', pips: 6_000, size: 10 * SHARE });
@@ -103,7 +103,7 @@ test('what a paper order takes of a level is paid by the reserved account', () =
   check(v);
 });
 
-test('a level that crosses paper orders trades with them first, and what is left of it stands', () => {
+test('a source level that crosses paper orders trades with them first, and its rest stays', () => {
   const v = venue();
   const { exchange, no, yes } = v;
   const best = exchange.place({ account: 1, token: yes, side: 'sell', ticks: 50, size: 4 * SHARE });
@@ -123,7 +123,7 @@ test('a level that crosses paper orders trades with them first, and what is left
   check(v);
 });
 
-test('a level that paper orders fill whole does not stand, under every policy of self-trade', () => {
+test('a source level that paper orders fill completely does not rest, under every self-trade policy', () => {
   for (const policy of Object.values(SelfTrade)) {
     const v = venue();
     const { exchange, yes } = v;
@@ -135,7 +135,7 @@ test('a level that paper orders fill whole does not stand, under every policy of
   }
 });
 
-test('a level that would meet one of the source is refused and changes nothing', () => {
+test('a source level that would match another one is refused and changes nothing', () => {
   const v = venue();
   const { exchange, yes } = v;
   exchange.setLevel({ token: yes, side: 'sell', pips: 6_000, size: 5 * SHARE });
@@ -148,7 +148,7 @@ test('a level that would meet one of the source is refused and changes nothing',
   check(v);
 });
 
-test('a level that the reserved account cannot pay is refused, a smaller one is not', () => {
+test('a source level that the reserved account cannot pay is refused, a smaller one is not', () => {
   const v = venue({ cash: 4 * SHARE });
   const { exchange, yes } = v;
   const level = { token: yes, side: 'buy', pips: 4_000 } as const;
@@ -162,7 +162,7 @@ test('a level that the reserved account cannot pay is refused, a smaller one is 
   check(v);
 });
 
-test('sizes of levels may be any whole number, below what an order may have too', () => {
+test('sizes of source levels may be any whole number, also below the minimum of an order', () => {
   const v = venue();
   const { exchange, yes } = v;
   exchange.setLevel({ token: yes, side: 'buy', pips: 4_100, size: 7 });
@@ -175,7 +175,7 @@ test('sizes of levels may be any whole number, below what an order may have too'
   check(v);
 });
 
-test('a fill meets the named order whatever rests before it, at its own price', () => {
+test('a source fill matches the named order at its own price, past any orders before it', () => {
   const v = venue();
   const { exchange, no, yes } = v;
   const ahead = exchange.place({ account: 2, token: yes, side: 'buy', ticks: 45, size: SHARE });
@@ -238,7 +238,7 @@ test('the commands need a ledger and a market of two outcomes', () => {
   assert.equal(unknown, RejectReason.tokenUnknown);
 });
 
-test('levels end with a coarser tick and with their market, and leave no finished order', () => {
+test('source levels end with a coarser tick and with their market, and leave no closed order', () => {
   const v = venue();
   const { exchange, yes } = v;
   exchange.setTick(yes, 1_000);
@@ -258,7 +258,7 @@ test('levels end with a coarser tick and with their market, and leave no finishe
   assert.equal(exchange.setLevel({ ...late, size: 0 }), RejectReason.accepted);
 });
 
-test('rows of levels are used again: many more come and go than the table has', () => {
+test('rows of source levels are reused: more come and go than the table has', () => {
   const v = venue();
   const { exchange, yes } = v;
   for (let round = 0; round < 2_000; round++) {

@@ -10,7 +10,7 @@ import { TICK_GRIDS } from '../../engine/tables/units.ts';
 import { check, Duel } from './duel.ts';
 import type { OrderLine } from './naive-types.ts';
 
-test('a finer tick keeps every order, its price and its place', () => {
+test('a finer tick keeps every order, its price and its queue position', () => {
   check(`
     sell #1 5 @ 0.60          rests
     sell #2 5 @ 0.60          rests
@@ -23,7 +23,7 @@ test('a finer tick keeps every order, its price and its place', () => {
   `);
 });
 
-test('a coarser tick cancels what is off the new grid and keeps the queues of the rest', () => {
+test('a coarser tick cancels orders off the new grid and keeps the queues of the rest', () => {
   check(`
     sell #1 5 @ 0.61          rests
     sell #2 5 @ 0.70          rests
@@ -50,7 +50,7 @@ test('a tick may go up and down again and the best prices go with it', () => {
   `);
 });
 
-test('a finer tick that is no multiple of the old one cancels what is off the new grid', () => {
+test('a finer tick that is no multiple of the old one cancels orders off the new grid', () => {
   check(`
     change 1 grid 400         done
     sell #1 5 @ 0.6025        rests
@@ -66,7 +66,7 @@ test('a finer tick that is no multiple of the old one cancels what is off the ne
   `);
 });
 
-test('every tick may become every other one, and what is on both stays in its place', () => {
+test('every tick may become every other one, and orders on both keep their queue positions', () => {
   for (const from of TICK_GRIDS) {
     for (const to of TICK_GRIDS) {
       const duel = new Duel();
@@ -99,7 +99,7 @@ test('every tick may become every other one, and what is on both stays in its pl
   }
 });
 
-test('orders are measured by the tick of the moment', () => {
+test('orders are checked with the tick in force', () => {
   check(`
     buy #1 5 @ 0.405          refused tick
     change 1 grid 1000        done
@@ -135,7 +135,7 @@ test('an ended market loses its orders once, and opens empty', () => {
   `);
 });
 
-test('a paused market keeps its orders, takes none, and lets owners cancel', () => {
+test('a paused market keeps its orders, refuses new ones, and lets owners cancel', () => {
   check(`
     buy #1 5 @ 0.40 by 1      rests
     buy #2 5 @ 0.40 by 2      rests
@@ -148,7 +148,7 @@ test('a paused market keeps its orders, takes none, and lets owners cancel', () 
   `);
 });
 
-test('orders expire in a paused market too', () => {
+test('orders expire in a paused market', () => {
   check(`
     buy #1 5 @ 0.40 GTD until 1010   rests
     change 1 paused           done
@@ -156,7 +156,7 @@ test('orders expire in a paused market too', () => {
   `);
 });
 
-test('minimum size and fee bind from the change on and leave what rests alone', () => {
+test('minimum size and fee apply from the change on and leave resting orders unchanged', () => {
   check(`
     sell #1 1 @ 0.50          rests
     change 1 min 5 fee 100    done

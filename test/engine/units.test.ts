@@ -45,7 +45,7 @@ test('a product over a quotient is exact for every amount', () => {
   });
 });
 
-test('what shares cost is rounded down, at every price of every grid', () => {
+test('the cost of shares is rounded down, at every price of every grid', () => {
   withSeed((random) => {
     for (let i = 0; i < ROUNDS; i++) {
       const grid = random.pick(TICK_GRIDS);
@@ -57,7 +57,7 @@ test('what shares cost is rounded down, at every price of every grid', () => {
   });
 });
 
-test('a fee is the formula, rounded down once', () => {
+test('a fee follows the formula, rounded down once', () => {
   withSeed((random) => {
     for (let i = 0; i < ROUNDS; i++) {
       const grid = random.pick(TICK_GRIDS);
@@ -161,7 +161,7 @@ test('market orders of every tick and two decimals pass the rule of two per cent
   });
 });
 
-test('prices of nothing and of a whole unit are on no tick', () => {
+test('prices of zero and of a whole unit are on no tick', () => {
   for (const grid of TICK_GRIDS) {
     assert.equal(exactTicks(asCollateral(5), asShares(5), grid), 0);
     assert.equal(exactTicks(asCollateral(6), asShares(5), grid), 0);

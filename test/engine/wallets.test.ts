@@ -41,7 +41,7 @@ function place(duel: Duel, id: number, maker: number, signer: number, derived = 
   }).reason;
 }
 
-test('a signer has so many wallets at most; cancels free none, and its own address is not counted', () => {
+test('a signer has a bound of wallets; cancels free none, and its own address does not count', () => {
   const duel = bounded(3);
   const { accepted, tooManyWallets } = RejectReason;
   assert.equal(place(duel, 1, 1, 1), accepted);
@@ -57,7 +57,7 @@ test('a signer has so many wallets at most; cancels free none, and its own addre
   duel.compareAll();
 });
 
-test('a wallet that goes to its owner leaves the count of who had it', () => {
+test('a wallet that goes to its owner leaves the count of its former signer', () => {
   const duel = bounded(1);
   const { accepted, tooManyWallets } = RejectReason;
   assert.equal(place(duel, 1, 100, 1), accepted);
@@ -71,7 +71,7 @@ test('a wallet that goes to its owner leaves the count of who had it', () => {
   duel.compareAll();
 });
 
-test('with few wallets for each signer the engine does what the reference does, also from its log', () => {
+test('the engine agrees with the naive exchange with few wallets for each signer, also from its log', () => {
   withSeed((random) => {
     const duel = bounded(random.between(1, 3));
     const markets = MARKETS.slice(0, 2);
@@ -99,7 +99,7 @@ test('with few wallets for each signer the engine does what the reference does, 
   });
 });
 
-test('counts of wallets come back with the rows that they follow from', () => {
+test('counts of wallets are restored with their rows', () => {
   const duel = bounded(2);
   place(duel, 1, 100, 1);
   place(duel, 2, 101, 1);
@@ -112,7 +112,7 @@ test('counts of wallets come back with the rows that they follow from', () => {
   audit(copy);
 });
 
-test('a configuration from before says nothing of wallets, and sets no bound', () => {
+test('a configuration of an older version has no bound of wallets', () => {
   const duel = check('');
   const buffer = new CommandBuffer();
   const configure = (walletsPerSigner: number, words: number): void => {

@@ -33,12 +33,12 @@ test('text that is no address becomes empty', () => {
   }
 });
 
-test('without trusted hops the header of a caller means nothing', () => {
+test('the header of a caller is ignored without trusted hops', () => {
   assert.equal(clientAddress('192.0.2.9', '203.0.113.5', 0), '192.0.2.9');
   assert.equal(clientAddress('::ffff:192.0.2.9', '', 0), '192.0.2.9');
 });
 
-test('with N trusted hops the caller is the N-th entry from the right', () => {
+test('the caller is the N-th entry from the right with N trusted hops', () => {
   const chain = '198.51.100.1, 203.0.113.5,::ffff:10.0.0.2';
   assert.equal(clientAddress('10.0.0.1', chain, 1), '10.0.0.2');
   assert.equal(clientAddress('10.0.0.1', chain, 2), '203.0.113.5');
@@ -58,18 +58,18 @@ test('ports and brackets of an entry are dropped', () => {
   assert.equal(clientAddress('10.0.0.1', '[2001:db8::5]', 1), '2001:db8::5');
 });
 
-test('a direct call through a port that expects proxies is known by its peer', () => {
+test('a direct call to a port that expects proxies has the address of its peer', () => {
   assert.equal(clientAddress('192.0.2.9', '', 2), '192.0.2.9');
 });
 
-test('a caller that the header does not tell is unknown, never the proxy', () => {
+test('a caller that the header does not name is unknown, never the proxy', () => {
   assert.equal(clientAddress('10.0.0.1', '203.0.113.5', 2), '');
   assert.equal(clientAddress('10.0.0.1', 'unknown', 1), '');
   assert.equal(clientAddress('10.0.0.1', '203.0.113.5,', 1), '');
   assert.equal(clientAddress('10.0.0.1', '[2001:db8::5', 1), '');
 });
 
-test('an empty allow-list allows everyone, the unknown too', () => {
+test('an empty allow-list allows everyone, also unknown callers', () => {
   for (const text of ['', '  ']) {
     for (const address of ['192.0.2.1', '::1', '']) {
       assert.equal(allowlist(text).allows(address), true);
@@ -97,7 +97,7 @@ test('a range of everything covers its own family only', () => {
   assert.equal(allowlist('::/0').allows('203.0.113.5'), false);
 });
 
-test('entries in mapped form mean IPv4', () => {
+test('entries in mapped form count as IPv4', () => {
   assert.equal(allowlist('::ffff:10.0.0.0/104').allows('10.9.9.9'), true);
   assert.equal(allowlist('::ffff:10.0.0.0/104').allows('11.0.0.1'), false);
   assert.equal(allowlist('::ffff:192.0.2.1').allows('192.0.2.1'), true);

@@ -26,7 +26,7 @@ const HALF = Buffer.alloc(BODY / 2, 'x');
 
 const begin = (client: Client): Client => client.send(post(BODY), HALF);
 
-test('bodies of all callers are bounded in sum, and room comes back when one ends or is cut', async (t) => {
+test('bodies of all callers have a bound in sum, and room returns when one ends or is cut', async (t) => {
   const { client, server } = await serve(t, [ROUTE], { bodyBytesMax });
   const held = (bodies: number) =>
     until(() => Promise.resolve(server.facts().bodyBytes === bodies * BODY));
@@ -63,7 +63,7 @@ test('one caller has its own bound, and another is served meanwhile', async (t) 
   assert.equal((await other.answer()).status, 200);
 });
 
-test('who sent long bodies under wrong credentials is refused before the next one is sent', async (t) => {
+test('a caller of long bodies with wrong credentials is refused before the next one is sent', async (t) => {
   const node = await TestNode.start(temporaryDirectory(), { RATE_LIMITS: 'on' });
   t.after(() => node.stop());
   const headers = () => ({
@@ -80,7 +80,7 @@ test('who sent long bodies under wrong credentials is refused before the next on
   await refusesHead(node, headers, waste);
 });
 
-test('who goes on with long batches beyond the orders of its key is refused likewise', async (t) => {
+test('a caller of long batches beyond the orders of its key is refused before the next one is sent', async (t) => {
   const node = await TestNode.start(temporaryDirectory(), {
     RATE_LIMITS: 'on',
     ORDERS_PER_10S: '1',
@@ -130,7 +130,7 @@ async function refusesHead(
   }, REFUSED_MS_MAX);
 }
 
-test('of many bodies that come at once, a bounded number of bytes is received in a turn', async (t) => {
+test('a bounded number of bytes of simultaneous bodies is received in an event-loop iteration', async (t) => {
   const LONG = 900_000;
   const BODIES = 40;
   const { client, server } = await serve(t, [{ ...ROUTE, bodyBytesMax: LONG }]);
@@ -172,7 +172,7 @@ test('a body in many small chunks ends although it is paused between them', asyn
   }
 });
 
-test('a long body is refused before it is sent where its caller may send none', async (t) => {
+test('a long body is refused before it is sent when its caller may send none', async (t) => {
   const longRefused = (): [string, string][] => [['Retry-After', '7']];
   const { client } = await serve(t, [{ ...ROUTE, longRefused }]);
   const refused = client().send(post(BODY));

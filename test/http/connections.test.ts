@@ -42,7 +42,7 @@ async function bounded(t: TestContext, connections: ConnectionBounds) {
   return { clients, facts: () => server.facts().connections };
 }
 
-test('connections beyond the bound in all are closed, and taken again when others have left', async (t) => {
+test('connections beyond the total bound are closed, and accepted again when others have ended', async (t) => {
   const { clients, facts } = await bounded(t, { all: 5, perAddress: undefined });
   const first = clients(FIRST, 5);
   assert.equal(await takenOf(first), 5);
@@ -53,7 +53,7 @@ test('connections beyond the bound in all are closed, and taken again when other
   assert.equal(await takenOf(clients(SECOND, 2)), 2);
 });
 
-test('an address is bounded while others connect, by what the system says is open', async (t) => {
+test('an address is bounded by its open connections of the system, while others connect', async (t) => {
   const { clients, facts } = await bounded(t, {
     all: 200,
     perAddress: { open: 10, openedPerSecond: 100 },
@@ -85,7 +85,7 @@ test('an address is bounded while others connect, by what the system says is ope
   await until(async () => (await takenOf(clients(FIRST, 1))) === 1);
 });
 
-test('while the system is asked an address gets half as many connections more, not all', async (t) => {
+test('an address gets at most half as many connections more while the system is queried', async (t) => {
   const { clients } = await bounded(t, {
     all: 200,
     perAddress: { open: 10, openedPerSecond: 1_000 },
@@ -113,7 +113,7 @@ test('an address that opens too many connections in a second is refused for the 
   await until(async () => (await takenOf(clients(FIRST, 5))) === 5);
 });
 
-test('who begins a request and goes on byte by byte is cut, who is idle between two is not', async (t) => {
+test('a connection with a byte-by-byte request is cut, and one that is idle between two is not', async (t) => {
   const { client } = await serve(t, ROUTES);
   const slow = [
     client().send('GET / HTTP/1.1\r\nX-Slow: '),
@@ -131,7 +131,7 @@ test('who begins a request and goes on byte by byte is cut, who is idle between 
   assert.equal(await isTaken(idle), true, 'idle between two requests');
 });
 
-test('upgrades count against the rate of the caller, and so many may be open', async (t) => {
+test('upgrades count against the rate of the caller, and the number of open ones is bounded', async (t) => {
   const limiter = new RateLimiter({
     caps: effectiveCaps({ trading: { requests: 5, seconds: 10 } }),
     seed: 7,
@@ -178,7 +178,7 @@ test('upgrades count against the rate of the caller, and so many may be open', a
   assert.equal((await ask(SECOND)).answer.status, 101);
 });
 
-test('connections leave files to what is no connection, whatever the limit of the process', () => {
+test('connections leave file descriptors for other uses, at any limit of the process', () => {
   const text =
     'Limit   Soft Limit  Hard Limit Units\nMax open files            20000    20000   files\n';
   assert.equal(readLimit(text), 20_000);

@@ -20,7 +20,7 @@ const ROUTES = [
   route({ path: '/bad', run: () => assert.fail('bad') }),
 ];
 
-test('every answer, also a refusal, may be read by every page, with its headers', async (t) => {
+test('every page may read every answer, also a refusal, with its headers', async (t) => {
   const { ask } = await serve(t, ROUTES);
   for (const request of ['GET /book', 'POST /order', 'GET /none', 'PUT /book', 'GET /bad']) {
     const { headers } = await ask(`${request} HTTP/1.1\r\nOrigin: ${APP}`);
@@ -39,7 +39,7 @@ test('every answer, also a refusal, may be read by every page, with its headers'
   }
 });
 
-test('a preflight is told the methods of the path and the headers that its routes read', async (t) => {
+test('a preflight gets the methods of the path and the headers that its routes read', async (t) => {
   const { client } = await serve(t, ROUTES);
   const asking = client();
   const preflight = (path: string) =>
@@ -63,7 +63,7 @@ test('a preflight is told the methods of the path and the headers that its route
   assert.equal((await preflight('/none')).status, 404);
 });
 
-test('where origins are listed, only their pages may read, and caches are told so', async (t) => {
+test('only pages of listed origins may read, and caches learn of it', async (t) => {
   const { ask } = await serve(t, ROUTES, { corsOrigins: [APP, 'http://localhost:5173'] });
   for (const [origin, allowed] of [
     [APP, APP],
@@ -79,7 +79,7 @@ test('where origins are listed, only their pages may read, and caches are told s
   }
 });
 
-test('where no origin is listed, nothing is said of origins', async (t) => {
+test('answers have no origin header when no origin is listed', async (t) => {
   const { ask } = await serve(t, ROUTES, { corsOrigins: [] });
   const { headers } = await ask(`GET /book HTTP/1.1\r\nOrigin: ${APP}`);
   assert.equal(headers.get('access-control-allow-origin'), undefined);

@@ -10,7 +10,7 @@ import { until } from '../common/node-harness.ts';
 const MB = 1024 * 1024;
 const LOCAL = { host: '127.0.0.1', trustProxy: 0, log: () => undefined };
 
-test('a caller that leaves in the middle of its body is forgotten', async (t) => {
+test('a caller that disconnects in the middle of its body leaves nothing behind', async (t) => {
   let runs = 0;
   const run = (context: RequestContext) => {
     runs += 1;
@@ -28,7 +28,7 @@ test('a caller that leaves in the middle of its body is forgotten', async (t) =>
   assert.deepEqual(log, []);
 });
 
-test('an answer to a caller that left goes nowhere, quietly', async (t) => {
+test('an answer to a disconnected caller is dropped without an error', async (t) => {
   const { opened, open } = gate();
   const exchanges: RequestContext[] = [];
   const run = async (context: RequestContext) => {
@@ -66,7 +66,7 @@ test('a slow reader gets a large answer byte by byte', async (t) => {
   assert.equal((await reader.send(get()).answer()).status, 200, 'the connection goes on');
 });
 
-test('transient bytes may be overwritten as soon as they are answered, however slow the reader', async (t) => {
+test('transient bytes may be overwritten as soon as they are answered, for any slow reader', async (t) => {
   const expected = randomBytes(12 * MB);
   const shared = Buffer.from(expected);
   const run = async (context: RequestContext) => {
@@ -86,7 +86,7 @@ test('transient bytes may be overwritten as soon as they are answered, however s
   }
 });
 
-test('an answer 304 has headers and no body, and the connection goes on', async (t) => {
+test('an answer 304 has headers and no body, and the connection continues', async (t) => {
   const run = (context: RequestContext) =>
     context.query === '' ? context.reply(304, '', [['ETag', '"1"']]) : context.reply(200, '1');
   const { client } = await serve(t, [route({ run })]);
@@ -145,7 +145,7 @@ test('an answer larger than the bytes in flight is sent when nothing else is', a
   assert.equal((await ask('GET / HTTP/1.1')).body.length, body.length);
 });
 
-test('who pipelines without reading is cut off before answers pile up', async (t) => {
+test('a client that pipelines without reading is cut off before answers pile up', async (t) => {
   let runs = 0;
   const text = 'x'.repeat(50_000);
   const run = (context: RequestContext) => {
@@ -241,7 +241,7 @@ test('close waits for the reader of a large answer', async (t) => {
   await closing;
 });
 
-test('close cuts off who sends or reads too slowly', async (t) => {
+test('close cuts off slow senders and readers', async (t) => {
   let ran = 0;
   const run = (context: RequestContext) => {
     ran += 1;

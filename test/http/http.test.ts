@@ -51,7 +51,7 @@ test('the caller behind a trusted proxy is found, over several header lines', as
   assert.equal(String((await direct.ask(`GET / HTTP/1.1${lines}`)).body), '127.0.0.1');
 });
 
-test('unknown paths and wrong methods are told in JSON, whatever the method', async (t) => {
+test('unknown paths and wrong methods are answered in JSON, for any method', async (t) => {
   const run = (context: RequestContext) => context.reply(200, '{}');
   const routes = [
     route({ path: '/a/:id', run }),
@@ -83,7 +83,7 @@ test('unknown paths and wrong methods are told in JSON, whatever the method', as
   }
 });
 
-test('a body of any size up to the limit arrives whole, however it is cut', async (t) => {
+test('a body of any size up to the limit arrives whole, in any pieces', async (t) => {
   const limit = 300_000;
   const { client } = await serve(t, [echo(limit)]);
   const seed = Number(process.env.SEED ?? randomInt(2 ** 31));
@@ -155,7 +155,7 @@ test('a request whose length can be read in two ways is refused, and its connect
   }
 });
 
-test('a request that cannot be answered now gets 503, when it may come again, and no line', async (t) => {
+test('a request that cannot be answered now gets 503 with Retry-After, and no log line', async (t) => {
   const { ask, log } = await serve(t, [
     route({ path: '/thrown', run: () => assert.fail(leadLost()) }),
     route({ path: '/rejected', run: () => sleep(1).then(() => Promise.reject(leadLost())) }),
@@ -169,7 +169,7 @@ test('a request that cannot be answered now gets 503, when it may come again, an
   assert.deepEqual(log, []);
 });
 
-test('what a route throws or rejects with becomes one 500 and one line', async (t) => {
+test('an error of a route becomes one 500 and one log line', async (t) => {
   const boom = new Error('disk\r\nfull');
   const routes = [
     route({ path: '/thrown', run: () => assert.fail(boom) }),
@@ -225,7 +225,7 @@ test('what a route throws or rejects with becomes one 500 and one line', async (
   ]);
 });
 
-test('status, headers and body of an answer given later arrive as given', async (t) => {
+test('status, headers and body of a later answer arrive unchanged', async (t) => {
   const run = async (context: RequestContext) => {
     await sleep(1);
     context.reply(429, Buffer.from('{"error":"µ"}'), [
@@ -239,7 +239,7 @@ test('status, headers and body of an answer given later arrive as given', async 
   assert.deepEqual([headers.get('retry-after'), headers.get('x-two')], ['3', 'b']);
 });
 
-test('headers of ten kilobytes are accepted', async (t) => {
+test('a request with headers of ten kilobytes is accepted', async (t) => {
   const run = (context: RequestContext) => context.reply(200, context.headers[0]!);
   const { ask } = await serve(t, [route({ headers: ['x-long'], run })]);
   const value = 'v'.repeat(10_000);

@@ -38,7 +38,7 @@ test('fetch that posts five megabytes sees the 413, declared or in chunks', asyn
   assert.equal(chunked.headers.get('access-control-allow-origin'), '*');
 });
 
-test('the 413 comes at once, and is whole when the body has been sent', async (t) => {
+test('the 413 arrives at once, and is whole when the body has been sent', async (t) => {
   const { client } = await refusing(t, 60_000);
   const sender = client().send(post(3 * MB));
   const { body, headers, status } = await sender.answer();
@@ -67,7 +67,7 @@ test('a sender that does not end is cut off after a while', async (t) => {
   }
 });
 
-test('a sender of more than is ever dropped is cut off', async (t) => {
+test('a sender of more bytes than are discarded is cut off', async (t) => {
   const { client } = await refusing(t, 60_000);
   const sender = client().send(post(2 ** 50));
   const piece = Buffer.alloc(MB);
@@ -79,7 +79,7 @@ test('a sender of more than is ever dropped is cut off', async (t) => {
   assert(sent >= 64 && sent < 200, `${sent} MiB`);
 });
 
-test('a caller that leaves after the 413 is forgotten', async (t) => {
+test('a caller that disconnects after the 413 leaves nothing behind', async (t) => {
   const { client, server, log } = await refusing(t, 60_000);
   const sender = client().send(post(2 ** 50));
   assert.equal((await sender.answer()).status, 413);

@@ -14,7 +14,7 @@ const node = await TestNode.start(dataDir, {
 });
 const alice = await Trader.join(node, 'alice');
 
-test('GET /rate-limits tells the table, and what applies in place of its rows', async () => {
+test('GET /rate-limits shows the table, and the caps in place of its rows', async () => {
   const { json } = await get(node, '/rate-limits');
   const { enabled, limits } = json as {
     enabled: boolean;
@@ -57,7 +57,7 @@ test('the health check answers fifty times in ten seconds, and then 429', async 
   assert.equal((await get(node, '/time')).status, 200, 'its cap is its own');
 });
 
-test('a throttled order is not taken, and may be sent again elsewhere', async () => {
+test('a throttled order is not placed, and may be sent again elsewhere', async () => {
   const post = (ticks: number) => {
     const signed = alice.sign({ market, side: 'BUY', ticks, shares: 5 });
     return { signed, reply: alice.ask(node, 'POST', '/order', JSON.stringify(signed.item)) };
@@ -77,7 +77,7 @@ test('a throttled order is not taken, and may be sent again elsewhere', async ()
   assert.equal(taken?.errorMsg, '', 'no trace of it is left');
 });
 
-test('the catalog refuses in its own words', async () => {
+test('the catalog refuses throttled requests in its own words', async () => {
   assert.equal((await get(node, '/tags')).status, 200);
   const { json, status } = await get(node, '/tags');
   assert.deepEqual(
@@ -125,7 +125,7 @@ async function headAndWhole(url: string): Promise<readonly [head: Response, whol
   }
 }
 
-test('HEAD of every route that takes no token is answered as GET, without the body', async () => {
+test('HEAD of every route without a token is answered like GET, without the body', async () => {
   for (const path of ['/time', '/markets', '/events/1', '/rate-limits', '/book']) {
     const [head, whole] = await headAndWhole(`http://127.0.0.1:${node.port}${path}`);
     const type = [head.status, head.headers.get('content-type'), head.headers.get('etag')];

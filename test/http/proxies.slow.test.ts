@@ -100,7 +100,9 @@ async function start(
 
 for (const proxy of [nginx, caddy]) {
   const skip = !isHere(proxy.command) && `there is no ${proxy.command} here`;
-  test(`behind ${proxy.command}, set up as it is told, everything works`, { skip }, async () => {
+  test(`everything works behind ${proxy.command} with its documented configuration`, {
+    skip,
+  }, async () => {
     const place = await start(proxy);
     const trader = await Trader.join(place, proxy.command);
     await trader.place(place, { market, side: 'BUY', ticks: 40, shares: 5 });

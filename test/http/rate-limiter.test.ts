@@ -68,7 +68,7 @@ test('a window starts with its first request and ends to the millisecond', () =>
   assert.equal(stage.taken(plan), 199, 'what was refused does not count in the next window');
 });
 
-test('what weighs more than a request fits whole or not at all, also at the start of a window', () => {
+test('a request of larger weight fits whole or not at all, also at the start of a window', () => {
   const { limiter, now } = new Stage({ keyOrders: { requests: 10, seconds: 10 } });
   const plan = limiter.plan(['keyOrders'])!;
   const take = (weight: number, at = now) => {
@@ -96,7 +96,7 @@ test('a request has to fit every row that covers it, and a refused one counts in
   assert.equal(stage.taken(stage.plan('trading')), 5000, 'rows are apart');
 });
 
-test('of two lists the combined cap binds before the sum of their own', () => {
+test('the combined cap of two lists binds before the sum of their own', () => {
   const stage = new Stage(effectiveCaps({ listing: { requests: 600, seconds: 10 } }));
   assert.equal(stage.taken(stage.plan('events', 'listing', 'catalog')), 500);
   const markets = stage.plan('markets', 'listing', 'catalog');
@@ -131,7 +131,7 @@ test('writes are subject to their burst and their sustained window at once', () 
   assert.equal(stage.taken(orders), 2400);
 });
 
-test('of rows that are full at once, the one that stays so for longest says when to come back', () => {
+test('the longest wait of several full rows is the Retry-After', () => {
   const caps = { book: { requests: 1, seconds: 10 }, trading: { requests: 1, seconds: 60 } };
   for (const classes of [['book', 'trading'] as const, ['trading', 'book'] as const]) {
     const stage = new Stage(caps);
@@ -141,14 +141,14 @@ test('of rows that are full at once, the one that stays so for longest says when
   }
 });
 
-test('rows that are off count nothing, and without any nothing applies', () => {
+test('rows that are off count nothing, and no limit applies without rows', () => {
   const stage = new Stage(effectiveCaps({ health: 'off', book: 'off' }));
   assert.equal(stage.plan('health', 'book').applying.length, 0);
   assert.equal(stage.plan().applying.length, 0);
   assert.equal(stage.take(stage.plan('health', 'trading')).limit, 5000);
 });
 
-test('other caps hold for the plans that there are, and a refusal counts in its row', () => {
+test('other caps apply to existing plans, and a refusal counts in its row', () => {
   const stage = new Stage(effectiveCaps({ health: 'off' }));
   const plan = stage.plan('health', 'trading');
   assert.equal(stage.take(plan).limit, 5000);
@@ -163,7 +163,7 @@ test('other caps hold for the plans that there are, and a refusal counts in its 
   assert.equal(plan.applying.length, 0);
 });
 
-test('a clock that is set back does not keep anybody out for longer than a window', () => {
+test('a clock that is set back refuses nobody for longer than a window', () => {
   const stage = new Stage();
   const plan = stage.plan('health', 'orderSustained');
   assert.equal(stage.taken(plan), 50);
@@ -191,7 +191,7 @@ test('callers are told apart by IPv4 address and by the first half of an IPv6 on
   assert.equal(count('no address'), 0);
 });
 
-test('an address is the same caller as text and as bytes', () => {
+test('an address is the same caller in text and in bytes', () => {
   for (const [text, hex] of [
     ['192.0.2.255', 'c00002ff'],
     ['192.0.2.255', '00000000000000000000ffffc00002ff'],
@@ -219,7 +219,7 @@ test('a flood of addresses resets no count, and its newcomers are limited togeth
   assert.equal(stage.taken(plan), 50, 'places are free when their windows have ended');
 });
 
-test('a place is kept for as long as one of its windows lasts', () => {
+test('the slot of a caller is kept for as long as one of its windows lasts', () => {
   const stage = new Stage(effectiveCaps({}), 8);
   const orders = stage.plan('orderBurst', 'orderSustained');
   const health = stage.plan('health');
@@ -230,7 +230,7 @@ test('a place is kept for as long as one of its windows lasts', () => {
   }
 });
 
-test('random requests of a few callers are taken as a list of timestamps would take them', () => {
+test('random requests of a few callers are accepted exactly as by a list of timestamps', () => {
   const seed = freshSeed();
   const random = new Random(seed);
   const caps = {
@@ -262,7 +262,7 @@ test('random requests of a few callers are taken as a list of timestamps would t
   }
 });
 
-test('the one peer of all connections is known until another one comes', () => {
+test('the single peer of all connections is known until another one connects', () => {
   const peers = new ConnectedPeers();
   const sole = () => peers.sole?.address;
   const [one, other] = [peerOf('192.0.2.1'), peerOf('::1')];

@@ -13,7 +13,7 @@ const PUBLISHED = `
 const OWN =
   ', replaceBurst 2400/10, replaceSustained 24000/600, sets 200/10, keyOrders 24000/10, keysIssued 100/3600';
 
-test('the caps are the published ones, and five more', () => {
+test('the caps equal the published ones, with five more', () => {
   const rows = Object.entries(RATE_LIMITS).map(
     ([name, { requests, seconds }]) => `${name} ${requests}/${seconds}`,
   );

@@ -27,7 +27,7 @@ async function limited(t: TestContext, routes: readonly Route[], options: Option
 const ok = (context: RequestContext) => context.reply(200, '"OK"');
 const BOOK = route({ path: '/', limits: ['book', 'trading'], run: ok });
 
-test('answers tell what remains, and the refusal when to come back', async (t) => {
+test('answers have the remaining number, and a refusal has Retry-After', async (t) => {
   const { client, clock } = await limited(t, [BOOK]);
   const asking = client();
   const next = () => asking.send(get()).answer();
@@ -55,7 +55,7 @@ test('answers tell what remains, and the refusal when to come back', async (t) =
   assert.equal(headers.get('access-control-allow-origin'), '*', 'pages may read it too');
 });
 
-test('a refused request has no effect: neither route nor body is looked at', async (t) => {
+test('a refused request runs no route and reads no body', async (t) => {
   let runs = 0;
   const run = (context: RequestContext) => {
     runs += 1;
@@ -71,7 +71,7 @@ test('a refused request has no effect: neither route nor body is looked at', asy
   assert.equal(runs, 1);
 });
 
-test('a route may say it in the words of its API', async (t) => {
+test('a route may refuse in the words of its API', async (t) => {
   const throttled =
     '{"type":"too many requests","error":"Too Many Requests","code":"TOO_MANY_REQUESTS"}';
   const { ask } = await limited(t, [{ ...BOOK, throttled }]);
@@ -81,7 +81,7 @@ test('a route may say it in the words of its API', async (t) => {
   assert.equal(headers.get('retry-after'), '10');
 });
 
-test('HEAD counts as GET; preflights, unknown paths and unlimited routes count nowhere', async (t) => {
+test('HEAD counts as GET, and preflights, unknown paths and unlimited routes count nowhere', async (t) => {
   const free = route({ path: '/free', run: ok });
   const { client } = await limited(t, [BOOK, free]);
   const asking = client();
@@ -101,7 +101,7 @@ test('HEAD counts as GET; preflights, unknown paths and unlimited routes count n
   assert.deepEqual(statuses, ['200', '200', '429']);
 });
 
-test('callers behind a trusted proxy are counted apart, and nobody by what he wrote himself', async (t) => {
+test('callers behind a trusted proxy are counted apart, and never by a header of their own', async (t) => {
   const { ask } = await limited(t, [BOOK], { trustProxy: 1 });
   const statuses = async (forwarded: (i: number) => string) => {
     const found: number[] = [];
@@ -131,7 +131,7 @@ test('connections of one address are counted together, those of others apart', a
   assert.equal((await other.send(get()).answer()).status, 429);
 });
 
-test('another family of names repeats what remains', async (t) => {
+test('another family of header names repeats the remaining number', async (t) => {
   assert.equal(familyOf('SERVICE', 'SERVICE'), '');
   const rateHeaders = new RateHeaders(familyOf('POLY', 'SERVICE'));
   const { ask } = await limited(t, [BOOK], { rateHeaders });

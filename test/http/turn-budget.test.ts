@@ -50,7 +50,7 @@ test('a flood of pipelined requests on one connection ends it long before all ar
   assert.equal((await other.send(get()).answer()).status, 200);
 });
 
-test('a flood of paths that there are not ends its connection too', async (t) => {
+test('a flood of unknown paths ends its connection', async (t) => {
   const { client } = await limited(t, [route({ run: ok })]);
   const flooder = client(FLOODER);
   const answers = answersUntilEnd(flooder);
@@ -59,7 +59,7 @@ test('a flood of paths that there are not ends its connection too', async (t) =>
   assert(answered > 0 && answered < FLOOD / 4, `${answered} were answered`);
 });
 
-test('a flood of requests to upgrade ends its connection too', async (t) => {
+test('a flood of requests to upgrade ends its connection', async (t) => {
   const { client } = await serve(t, [route({ run: ok })], {}, [
     {
       path: '/ws',
@@ -80,7 +80,7 @@ test('a flood of requests to upgrade ends its connection too', async (t) => {
   }
 });
 
-test('many connections that ask one thing at a time are all answered, however many at once', async (t) => {
+test('any number of connections with one request at a time are all answered', async (t) => {
   const run = (context: RequestContext) => context.reply(200, context.body);
   const echo = route({ method: 'POST', bodyBytesMax: 9, limits: ['trading'], run });
   const path = route({
@@ -112,7 +112,7 @@ test('clients that pipeline 32 deep are answered, eight connections of one addre
   }
 });
 
-test('requests that take long are bounded by their time', async (t) => {
+test('long requests are bounded by their time', async (t) => {
   let runs = 0;
   const run = (context: RequestContext) => {
     runs += 1;
@@ -127,7 +127,7 @@ test('requests that take long are bounded by their time', async (t) => {
   assert(runs < 25, `${runs} were answered`);
 });
 
-test('who goes on after a hundred 429s in a row loses the connection, by an answer that says so', async (t) => {
+test('a client that continues after a hundred 429s in a row loses its connection, with a last answer that says so', async (t) => {
   const { client } = await limited(t, [route({ limits: ['book'], run: ok })]);
   const asking = client();
   const statuses: number[] = [];
@@ -142,7 +142,7 @@ test('who goes on after a hundred 429s in a row loses the connection, by an answ
   await again.closed;
 });
 
-test('who pipelines on beyond those 429s gets no row of answers more, on however many connections', async (t) => {
+test('a client that pipelines beyond those 429s gets no further row of answers, on any number of connections', async (t) => {
   const { client } = await limited(t, [route({ limits: ['book'], run: ok })]);
   const asking = client();
   for (let i = 0; i < 104; i++) await asking.send(get()).answer();
@@ -157,7 +157,7 @@ test('who pipelines on beyond those 429s gets no row of answers more, on however
   assert(refused <= 8, `${refused} were answered`);
 });
 
-test('a request that is allowed begins the row anew; 404s are no part of it', async (t) => {
+test('an allowed request resets the row of 429s, and 404s do not count', async (t) => {
   const routes = [
     route({ limits: ['book'], run: ok }),
     route({ path: '/free', limits: ['trading'], run: ok }),
@@ -172,7 +172,7 @@ test('a request that is allowed begins the row anew; 404s are no part of it', as
   }
 });
 
-test('the connection of a trusted proxy stays, however often its callers are refused', async (t) => {
+test('the connection of a trusted proxy stays after any number of refusals of its callers', async (t) => {
   const { client } = await limited(t, [route({ limits: ['book'], run: ok })], 1);
   const proxy = client();
   const ask = async (address: string) => {

@@ -49,7 +49,7 @@ function inFolder(body: (folder: string) => void): void {
   }
 }
 
-test('a version of Node without a build of the library is named, and one that has it', () => {
+test('the error names a version of Node without a build of the library, and one with it', () => {
   const script = `
     const versions = { ...process.versions, node: '26.10.0', modules: '147' };
     Object.defineProperty(process, 'versions', { value: versions });
@@ -81,7 +81,7 @@ test('a raw request with SERVICE_ADDRESS reaches the handler', async () => {
   app.close();
 });
 
-test('every pinned file is patched to its pinned result: imports get their old names, nothing else changes', () => {
+test('every pinned file is patched to its pinned result, in which only imports get their old names', () => {
   assert.equal(PINS.size, 6);
   for (const [name, pin] of PINS) {
     const source = published(name);
@@ -96,7 +96,7 @@ test('every pinned file is patched to its pinned result: imports get their old n
   }
 });
 
-test('a file with one other byte is refused with both hashes', () => {
+test('a file with one changed byte is refused with both hashes', () => {
   const [name, pin] = [...PINS][0]!;
   const source = published(name);
   source[source.length >> 1]! ^= 1;
@@ -106,7 +106,7 @@ test('a file with one other byte is refused with both hashes', () => {
   assert(patched.detail.includes(sha256(source)), patched.detail);
 });
 
-test('a file that nobody pinned is refused', () => {
+test('a file without a pinned hash is refused', () => {
   const patched = patchedBinary('uws_linux_x64_999.node', Buffer.alloc(64));
   assert(!patched.ok);
   assert.match(patched.detail, /uws_linux_x64_999\.node/);
@@ -119,7 +119,9 @@ test('a newer glibc loads the published file and writes no cache', { skip: onlyN
   });
 });
 
-test('an older glibc loads a copy from the cache, kept, and mended', { skip: onlyOld }, () => {
+test('an older glibc loads a copy from the cache, which is kept and repaired', {
+  skip: onlyOld,
+}, () => {
   inFolder((cache) => {
     assert.equal(loadElsewhere(cache, cache), 'function 16384');
     const folder = join(cache, 'prediction-market-node');
@@ -140,7 +142,7 @@ test('an older glibc loads a copy from the cache, kept, and mended', { skip: onl
   });
 });
 
-test('without a usable cache a private copy does, and is removed', { skip: onlyOld }, () => {
+test('a private copy is used and removed without a usable cache', { skip: onlyOld }, () => {
   inFolder((temporary) => {
     const notAFolder = join(temporary, 'file');
     writeFileSync(notAFolder, '');

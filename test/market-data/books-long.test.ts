@@ -44,7 +44,7 @@ function change(): void {
 
 const settledAtOnce = (callback: () => void): void => void setImmediate(callback);
 
-test('deep books that are not cached take long, and are rendered with pauses', async () => {
+test('deep books without a cache entry are rendered with pauses', async () => {
   const renderer = new BookRenderer(fixture.t, fixture.texts);
   assert.equal(renderBooks(renderer, request()), LONG);
   change();

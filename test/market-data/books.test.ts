@@ -206,7 +206,7 @@ test('an item with a side gets only that side, and a hash of what it gets', () =
   for (const book of [buy!, sell!, both!]) assert.equal(book.hash, hashByClient(book));
 });
 
-test('an unchanged book is the same bytes, a changed one is not', () => {
+test('an unchanged book has the same bytes, a changed one has not', () => {
   const fixture = new Fixture();
   const token = fixture.market(2, 100);
   const renderer = open(fixture);
@@ -217,7 +217,7 @@ test('an unchanged book is the same bytes, a changed one is not', () => {
   assert.deepEqual([after.tick_size, after.min_order_size], ['0.001', '7.5']);
 });
 
-test('while a writer changes a book, its last complete version is answered, or none', () => {
+test('the last complete version of a book is answered, or none, while a writer changes it', () => {
   const fixture = new Fixture();
   const token = fixture.market(2, 100);
   fixture.order({ wallet: 1, token, ticks: 50, shares: 5_000_000, sell: true });
@@ -278,7 +278,7 @@ test('books show exactly the open orders of their token and of its complement', 
   });
 });
 
-test('while another thread trades no book is torn, and prices and last trade are of its version', async () => {
+test('no book is torn while another thread trades, and prices and last trade are of its version', async () => {
   const seed = freshSeed();
   const memory = allocateEngine(SMALL);
   const fixture = new Fixture(memory);

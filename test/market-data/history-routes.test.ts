@@ -72,7 +72,7 @@ async function checkPrices(...prices: readonly [number, number]): Promise<void> 
   }
 }
 
-test('a token without trades, and an unknown one, has no history', async () => {
+test('tokens without trades, and unknown ones, have no history', async () => {
   assert.deepEqual(await history(`market=${silent}&interval=max`), []);
   assert.deepEqual(await history('market=12345&interval=1m'), []);
   assert.deepEqual(await history('market=nonsense&startTs=0'), []);
@@ -169,7 +169,7 @@ test('bad bodies are refused with a reason', async () => {
   assert.deepEqual(plainRefusal(json), error_);
 });
 
-test('prices and volumes outlive a kill', { skip: SHORT }, async () => {
+test('prices and volumes survive a kill', { skip: SHORT }, async () => {
   await alice.place(node, { market: pair, side: 'SELL', ticks: 45, shares: 8 });
   await bob.place(node, { market: pair, side: 'BUY', ticks: 45, shares: 8 });
   await checkPrices(0.45, 0.6);

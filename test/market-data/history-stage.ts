@@ -74,7 +74,7 @@ export class HistoryStage {
     const projections = from === 'nothing' ? undefined : from;
     const { t } = this.fixture;
     const log = (level: string, line: string): void => void this.log.push(`${level} ${line}`);
-    // As after a restart that found no image: the ring has the newest fills only.
+    // As after a restart that found no snapshot: the ring has the newest fills only.
     const fills = new StoredFills(t, this.derived.fills, Math.max(0, this.fills - RING));
     return HistoryService.open({ tables: t, fills, projections, log }, this.fills);
   }

@@ -99,7 +99,7 @@ test('points begin with the bucket that holds the start, and none lies in the fu
   assert.deepEqual(points('market=7&interval=5m&fidelity=5'), [5, five - 300, five]);
 });
 
-test('a window of too many points gets the next longer step; what counts begins at the first trade', () => {
+test('a window of too many points gets the next longer step, and points count from the first trade', () => {
   const week = POINTS_MAX * 60;
   assert.equal(points(`market=7&startTs=${NOW - week + 60}&fidelity=1`)?.[0], 1);
   assert.equal(points(`market=7&startTs=${NOW - week - 60}&fidelity=1`)?.[0], 5);

@@ -26,7 +26,7 @@ async function onStage(body: (stage: HistoryStage, random: Random) => Promise<vo
   });
 }
 
-function checkPrices(stage: HistoryStage, keeper: HistoryService, random: Random): void {
+function checkPrices(stage: HistoryStage, service: HistoryService, random: Random): void {
   const begin = (stage.traded[0]?.time ?? stage.fixture.time) - 40 * MINUTE_MS;
   for (const token of stage.tokens) {
     for (let step = 0 as Step; step < STEP_MINUTES.length; step++) {
@@ -34,80 +34,80 @@ function checkPrices(stage: HistoryStage, keeper: HistoryService, random: Random
       const at = begin + random.below(stage.fixture.time - begin + 1);
       const first = Math.floor(at / length);
       const last = first + random.below(700);
-      const found = [...keeper.prices.series(token, step, first, last)];
+      const found = [...service.prices.series(token, step, first, last)];
       assert.deepEqual(found, stage.series(token, step, first, last), `token ${token}`);
     }
     const first = stage.traded.find((trade) => trade.token === token);
     const minute = first && Math.floor(first.time / MINUTE_MS);
-    assert.equal(keeper.prices.firstMinute(token), minute);
+    assert.equal(service.prices.firstMinute(token), minute);
   }
 }
 
-function checkVolumes(stage: HistoryStage, keeper: HistoryService, nowMs: number): void {
+function checkVolumes(stage: HistoryStage, service: HistoryService, nowMs: number): void {
   for (const market of MARKETS) {
-    assert.equal(keeper.volumes.totalOf(market), stage.totalOf(market), `total of ${market}`);
-    const day = keeper.volumes.dayOf(market, nowMs);
+    assert.equal(service.volumes.totalOf(market), stage.totalOf(market), `total of ${market}`);
+    const day = service.volumes.dayOf(market, nowMs);
     assert.equal(day, stage.dayOf(market, nowMs), `day of ${market}`);
   }
 }
 
-test('prices and volumes are those of the fills, in memory and on disk', () =>
+test('prices and volumes equal those of the fills, in memory and on disk', () =>
   onStage(async (stage, random) => {
-    let keeper = await stage.open();
+    let service = await stage.open();
     const check = (): void => {
-      checkPrices(stage, keeper, random);
-      checkVolumes(stage, keeper, stage.fixture.time);
+      checkPrices(stage, service, random);
+      checkVolumes(stage, service, stage.fixture.time);
     };
     for (let round = 0; round < 40; round++) {
       await stage.trade(random, random.below(60));
-      keeper.append(stage.fills);
+      service.append(stage.fills);
       check();
       stage.fixture.time += random.below(3) * MINUTE_MS;
       // The follower comes as far as it does; memory forgets what it has on disk, now or later.
       if (random.chance(60)) stage.project(random.between(0, stage.fills));
       check();
-      if (random.chance(50)) keeper.forget();
+      if (random.chance(50)) service.forget();
       check();
       if (random.chance(25)) {
-        keeper.close();
+        service.close();
         if (random.chance(50)) await stage.reopen();
-        keeper = await stage.open();
+        service = await stage.open();
       }
       check();
     }
     const later = stage.fixture.time + random.below(26 * 60) * MINUTE_MS;
-    checkVolumes(stage, keeper, later);
-    keeper.close();
+    checkVolumes(stage, service, later);
+    service.close();
     const warnings = stage.log.filter((line) => !line.startsWith('info'));
     assert.deepEqual(warnings, []);
   }));
 
-test('answers are whole while all of it is made again behind them', () =>
+test('answers are whole while all rows are rebuilt in the background', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 200);
     stage.project();
     await stage.reopen(() => rmSync(join(stage.directory, 'projections'), { recursive: true }));
-    const keeper = await stage.open();
+    const service = await stage.open();
     assert.match(stage.log.join(), /reading fills 0 to \d+/);
     for (let round = 0; round < 10; round++) {
-      checkPrices(stage, keeper, random);
-      checkVolumes(stage, keeper, stage.fixture.time);
+      checkPrices(stage, service, random);
+      checkVolumes(stage, service, stage.fixture.time);
       stage.project(Math.floor((stage.fills * round) / 10));
-      if (random.chance(50)) keeper.forget();
+      if (random.chance(50)) service.forget();
       await stage.trade(random, 10);
-      keeper.append(stage.fills);
+      service.append(stage.fills);
     }
     stage.project();
-    keeper.forget();
-    checkPrices(stage, keeper, random);
-    checkVolumes(stage, keeper, stage.fixture.time);
-    keeper.close();
+    service.forget();
+    checkPrices(stage, service, random);
+    checkVolumes(stage, service, stage.fixture.time);
+    service.close();
     const hours = [...openTable(stage.projections.root, 'hours').getKeys()];
     const [first, last] = [hours[0]!, hours.at(-1)!].map((key) => key.readUInt32BE(0));
     assert(last! - first! <= 24, 'hours that have left the window are removed');
   }));
 
-test('what is missing, of other formats, damaged or of another log is made again', () =>
+test('rows that are missing, of other formats, damaged or of another log are rebuilt', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 80);
     stage.project();
@@ -133,49 +133,49 @@ test('what is missing, of other formats, damaged or of another log is made again
       await harm();
       stage.projections.root.resetReadTxn();
       stage.log.length = 0;
-      const keeper = await stage.open();
+      const service = await stage.open();
       assert.match(stage.log.join(), new RegExp(`reading fills 0 to ${stage.fills - 1}`));
       assert(!stage.projections.position()?.isWhole);
-      checkPrices(stage, keeper, random);
-      checkVolumes(stage, keeper, stage.fixture.time);
+      checkPrices(stage, service, random);
+      checkVolumes(stage, service, stage.fixture.time);
       stage.project();
-      checkPrices(stage, keeper, random);
-      keeper.close();
+      checkPrices(stage, service, random);
+      service.close();
     }
     stage.log.length = 0;
     (await stage.open()).close();
     assert.deepEqual(stage.log, [], 'what is sound is taken up as it is');
   }));
 
-test('a damaged row is never read as prices; they are made again while the node runs', () =>
+test('a damaged row is never read as prices, and is rebuilt while the node runs', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 200);
     stage.project();
-    const keeper = await stage.open();
+    const service = await stage.open();
     const rows = openTable(stage.projections.root, 'prices');
     const [row] = rows.getRange({ limit: 1 });
     const token = row!.key.readUInt32BE(0) as (typeof stage.tokens)[number];
     await rows.put(row!.key, spoiled(row!.value));
     await stage.trade(random, 20);
-    keeper.append(stage.fills);
+    service.append(stage.fills);
     stage.projections.root.resetReadTxn();
-    assert.throws(() => keeper.prices.firstMinute(token), ProjectionUnready);
+    assert.throws(() => service.prices.firstMinute(token), ProjectionUnready);
     while (stage.projections.position() !== undefined) await new Promise(setImmediate);
     // Until the follower has made them again answers show only what is in memory for sure.
     for (let part = 0; part < 4; part++) {
       for (const each of stage.tokens) {
-        assert.throws(() => keeper.prices.series(each, 1, 0, 5), ProjectionUnready);
+        assert.throws(() => service.prices.series(each, 1, 0, 5), ProjectionUnready);
       }
       stage.project(Math.floor((stage.fills * part) / 5));
     }
-    checkVolumes(stage, keeper, stage.fixture.time);
+    checkVolumes(stage, service, stage.fixture.time);
     stage.project();
-    checkPrices(stage, keeper, random);
-    checkVolumes(stage, keeper, stage.fixture.time);
-    keeper.close();
+    checkPrices(stage, service, random);
+    checkVolumes(stage, service, stage.fixture.time);
+    service.close();
   }));
 
-test('where nothing may be written, history is served and goes on in memory', () =>
+test('history is served and continues in memory when nothing may be written', () =>
   onStage(async (stage, random) => {
     await stage.trade(random, 50);
     const alone = await stage.open('nothing');
@@ -189,12 +189,12 @@ test('where nothing may be written, history is served and goes on in memory', ()
     for (const change of [() => undefined, spoilPosition]) {
       await change(stage);
       const readOnly = new Projections(stage.directory, quick);
-      const keeper = await stage.open(readOnly);
-      checkPrices(stage, keeper, random);
-      checkVolumes(stage, keeper, stage.fixture.time);
-      keeper.forget();
-      checkPrices(stage, keeper, random);
-      keeper.close();
+      const service = await stage.open(readOnly);
+      checkPrices(stage, service, random);
+      checkVolumes(stage, service, stage.fixture.time);
+      service.forget();
+      checkPrices(stage, service, random);
+      service.close();
       await readOnly.close();
     }
     await stage.reopen();
@@ -217,7 +217,7 @@ function spoiled(value: Buffer): Buffer {
   return other;
 }
 
-test('volumes beyond the exact numbers stay at the largest one, and come down again', () =>
+test('volumes beyond the exact numbers stay at the largest one, and decrease again', () =>
   onStage(async (stage) => {
     const volumes = new MarketVolumes(stage.fixture.t);
     const now = stage.fixture.time;

@@ -57,7 +57,7 @@ function ask(handlers: HandlersOf<typeof TOKEN_ROUTES>, route: Route) {
   return { done, text: () => text };
 }
 
-test('ids that are new are looked up with pauses, and without pauses when they are requested again', async () => {
+test('new ids are looked up with pauses, and without pauses when they are requested again', async () => {
   for (const route of ['POST /prices', 'POST /last-trades-prices', 'POST /books'] as const) {
     const { firsts, fixture, handlers } = exchangeOf();
     for (const token of firsts) {
@@ -77,7 +77,7 @@ test('ids that are new are looked up with pauses, and without pauses when they a
   }
 });
 
-test('what happens meanwhile is in the whole answer: the two prices of each pair still add up', async () => {
+test('a change during the lookup is in the whole answer: the two prices of each pair still add up', async () => {
   const { firsts, fixture, handlers } = exchangeOf();
   const request = ask(handlers, 'POST /prices');
   setImmediate(() =>

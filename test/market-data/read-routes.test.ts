@@ -84,7 +84,7 @@ test('a market without trades has empty books, no last price and no trades', asy
   assert.deepEqual(await trades(`market=${quiet.conditionId}`), []);
 });
 
-test('an order of one outcome stands mirrored in the book of the other', async () => {
+test('an order of one outcome appears as its complement in the book of the other', async () => {
   await alice.place(node, { market: pair, side: 'BUY', ticks: 40, shares: 50, outcome: 1 });
   await alice.place(node, { market: pair, side: 'SELL', ticks: 62, shares: 30 });
   await alice.place(node, { market: pair, side: 'BUY', ticks: 30, shares: 20 });
@@ -377,4 +377,4 @@ test('a trade appears with its answer, and last prices of many outcomes stand al
   assert.deepEqual([first?.bids, first?.asks], [[], []], 'three outcomes mirror nothing');
 });
 
-test('after all of it the node ends well', () => node.stop());
+test('the node ends well after all of these tests', () => node.stop());

@@ -96,7 +96,7 @@ function odd(random: Random, text: string): Buffer {
   }
 }
 
-test('a token list read from its bytes is what the parser reads, and so are its errors', () => {
+test('a token list read from its bytes equals that of the parser, and so do its errors', () => {
   withSeed((random) => {
     const ids = idsOf(random);
     const known = fixtureOf(ids).texts.known;
@@ -115,7 +115,7 @@ test('a token list read from its bytes is what the parser reads, and so are its 
   });
 });
 
-test('a token is found at its digits once it has been asked for, and nothing else is', () => {
+test('a token is found by its digits once it has been requested, and no other text is', () => {
   withSeed((random) => {
     const ids = idsOf(random);
     const { known } = fixtureOf(ids).texts;

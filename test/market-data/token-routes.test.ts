@@ -68,14 +68,14 @@ async function ofMany(
   return answered(await send(node, 'POST', `/${route}`, {}, JSON.stringify(items)));
 }
 
-test('the book of one token is that of POST /books', async () => {
+test('the book of one token equals that of POST /books', async () => {
   for (const token of [yes, no, home, blank]) {
     const [, many] = await ofMany('books', [{ token_id: token }]);
     assert.deepEqual(await ofToken('book', token), [200, (many as BookJson[])[0]]);
   }
 });
 
-test('a buyer pays the best ask, a seller gets the best bid, in the prices of the token', async () => {
+test('a buyer pays the best ask and a seller gets the best bid, in the prices of the token', async () => {
   assert.deepEqual(await ofToken('price', yes, 'side=BUY'), [200, { price: '0.53' }]);
   assert.deepEqual(await ofToken('price', yes, 'side=SELL'), [200, { price: '0.48' }]);
   assert.deepEqual(await ofToken('price', no, 'side=BUY'), [200, { price: '0.52' }]);
@@ -100,7 +100,7 @@ test('the last trade has the side of its taker, and a token that never traded sa
   assert.deepEqual(await ofToken('last-trade-price', home), [404, none]);
 });
 
-test('the rules of a market are those that its books carry', async () => {
+test('the rules of a market equal those in its books', async () => {
   assert.deepEqual(await ofToken('tick-size', yes), [200, { minimum_tick_size: 0.01 }]);
   assert.deepEqual(await ofToken('tick-size', home), [200, { minimum_tick_size: 0.001 }]);
   assert.deepEqual(await ofToken('tick-size', blank), [200, { minimum_tick_size: 0.0001 }]);
@@ -109,7 +109,7 @@ test('the rules of a market are those that its books carry', async () => {
   assert.deepEqual(await ofToken('fee-rate', yes), [200, { base_fee: 0 }]);
 });
 
-test('an unknown token is a 404, a missing one a 400, a bad side names the side', async () => {
+test('an unknown token is answered 404, a missing one 400, and a bad side is named', async () => {
   for (const token of ['1', 'yes', '007', '0x1f']) {
     for (const route of ['book', 'midpoint', 'spread', 'last-trade-price']) {
       assert.deepEqual(await ofToken(route, token), [404, NO_BOOK], route);
@@ -132,7 +132,7 @@ test('an unknown token is a 404, a missing one a 400, a bad side names the side'
   }
 });
 
-test('many prices: items of one token add up, no side means both, empty sides are left out', async () => {
+test('a list of prices joins items of one token, has both sides by default, and leaves out empty ones', async () => {
   const items = [
     { token_id: no, side: 'SELL' },
     { token_id: yes, side: 'BUY' },
@@ -176,7 +176,7 @@ test('bodies of another shape are refused like those of POST /books', async () =
   }
 });
 
-test('health, time and what a client needs to know', async () => {
+test('health, time and the signing rules are answered', async () => {
   for (const path of ['/', '/ok']) assert.deepEqual(answered(await get(node, path)), [200, 'OK']);
   assert.equal(await statusOf(node), 'ok');
   const { json } = await get(node, '/exchange-info');
@@ -190,7 +190,7 @@ test('health, time and what a client needs to know', async () => {
   assert.match(String(info.version), /^\d+\.\d+\.\d+$/);
 });
 
-test('an order may spend whatever an order may hold, because there is no ledger', async () => {
+test('the balance without a ledger is the largest amount of an order', async () => {
   const path = '/balance-allowance';
   const ask = async (query: string) =>
     answered(

@@ -23,7 +23,7 @@ test('a query has the defaults of the protocol', () => {
   assert.deepEqual(parsed('&&'), parsed(''));
 });
 
-test('unknown fields may be ignored, and are named then', () => {
+test('unknown fields may be ignored, and are then named', () => {
   const ignored: string[] = [];
   const query = TRADES_QUERY.parse('start=1&limit=5&a%20b=2', [], ignored);
   assert.equal(typeof query === 'string' ? query : query.limit, 5);
@@ -73,7 +73,7 @@ test('a bad value is named by its field', () => {
   }
 });
 
-test('values are read in every form that is allowed', () => {
+test('values are read in every allowed form', () => {
   const user = `0x${'aB'.repeat(20)}`;
   assert.equal(parsed(`user=${user}`).user, user.toLowerCase());
   assert.equal(parsed('takerOnly=0').takerOnly, false);

@@ -119,7 +119,7 @@ function selectorOf(text: string) {
   return { selector, walk: selector.select(parsed(text)) };
 }
 
-test('a walk that finds nothing stops again and again, whatever it walks along', () => {
+test('a walk that finds nothing pauses again and again, along any index', () => {
   for (const text of [NOTHING, `market=${everyMarket}&${NOTHING}`]) {
     const { selector, walk } = selectorOf(text);
     const pauses = [...walk].length;
@@ -128,7 +128,7 @@ test('a walk that finds nothing stops again and again, whatever it walks along',
   }
 });
 
-test('a page of ten thousand rows, and the search for the largest of a wallet, leave turns to others', async () => {
+test('a page of ten thousand rows, and the search for the largest of a wallet, yield to other requests', async () => {
   const texts = new TokenTexts(index.tables, () => undefined);
   const renderer = new TradesRenderer(index, texts);
   const page = await turnsOf(renderer.render(parsed('limit=10000&offset=10000')));
@@ -144,7 +144,7 @@ test('a page of ten thousand rows, and the search for the largest of a wallet, l
   assert(most.turns >= FILLS / 512, `${most.turns} turns`);
 });
 
-test('what leaves the window while a page is read leaves match by match, and the rest is whole', async () => {
+test('fills that leave the window while a page is read leave match by match, and the rest is whole', async () => {
   const query = parsed('limit=10000&offset=1&takerOnly=false');
   // The second pause lies behind the first row of the match with 256 before it.
   for (const left of [100, 256, 257, 1_000]) {
@@ -157,7 +157,7 @@ test('what leaves the window while a page is read leaves match by match, and the
   }
 });
 
-test('so it is with what a wallet did', async () => {
+test('activity that leaves the window while a page is read leaves match by match', async () => {
   const query = { ...ANY_ACTIVITY, limit: 5_000, offset: 0, sortBy: 'TIMESTAMP' } as const;
   for (const [left, shown] of [
     [50, 85],
@@ -176,7 +176,7 @@ test('so it is with what a wallet did', async () => {
   }
 });
 
-test('a wallet that made every fill of one large match leaves turns to others', async () => {
+test('a page of a wallet that made every fill of one large match yields to other requests', async () => {
   const large = traded(20_000, 20_000);
   const renderer = new TradesRenderer(large, new TokenTexts(large.tables, () => undefined));
   const query = { ...ANY_ACTIVITY, limit: 500, offset: 0, sortBy: 'TOKENS' } as const;
@@ -184,7 +184,7 @@ test('a wallet that made every fill of one large match leaves turns to others', 
   assert(turns >= 20_000 / 1_024, `${turns} turns`);
 });
 
-test('a catalog that changes while a page is written is not in it, but in the next one', async () => {
+test('a catalog change during a page is not in it, but in the next one', async () => {
   const infoOf = (text: string) => {
     const info = { question: text, slug: '', icon: '', eventSlug: '', outcomes: [] };
     return () => info;
@@ -222,7 +222,7 @@ test('many markets are merged newest first, as a walk over all of them finds the
   assert.deepEqual(keys(`market=${everyMarket}&`), all);
 });
 
-test('what leaves the window during a walk is not in its answer, the rest is', () => {
+test('matches that leave the window during a walk are not in its answer, and the rest is', () => {
   const enough = (1_000_000 + index.end - 2_000) / 1e6;
   const old = `filterType=TOKENS&filterAmount=${enough}&limit=5000`;
   const { selector, walk } = selectorOf(old);
@@ -234,7 +234,7 @@ test('what leaves the window during a walk is not in its answer, the rest is', (
   assert.deepEqual([...selector.keys.subarray(0, selector.found)], expected);
 });
 
-test('a heap gives the newest, whatever is put in its place', () => {
+test('a heap gives the newest after any replacement', () => {
   withSeed((random) => {
     const heads = Array.from({ length: 1 + random.below(40) }, () => random.below(1_000));
     const heap = new NewestHeap(heads);

@@ -243,7 +243,7 @@ test('a row has the members, the order and the texts of the document', async () 
   assert.equal(await desk.text('takerOnly=false'), `[${taker},${maker}]`);
 });
 
-test('a taker has one row for its whole request, at its average price; each maker its own', async () => {
+test('a taker has one row for its whole request, at its average price, and each maker its own', async () => {
   const desk = new Desk();
   const yes = desk.fixture.market(2, 100);
   const sold = { token: yes, shares: 10_000_000, sell: true };
@@ -271,7 +271,7 @@ test('a taker has one row for its whole request, at its average price; each make
   assert.equal((await desk.rows(`user=${wallet(1)}&takerOnly=false`)).length, 1);
 });
 
-test('nothing shows before it is flushed', async () => {
+test('no trade is visible before it is flushed', async () => {
   const desk = new Desk();
   const yes = desk.fixture.market(2, 10);
   desk.fixture.order({ wallet: 1, token: yes, ticks: 5, shares: 9_000_000 });
@@ -289,7 +289,7 @@ test('nothing shows before it is flushed', async () => {
   );
 });
 
-test('texts follow the catalog', async () => {
+test('the texts of trades follow the catalog', async () => {
   const desk = new Desk();
   const yes = desk.fixture.market(2, 10);
   desk.fixture.order({ wallet: 1, token: yes + 1, ticks: 5, shares: 9_000_000 });
@@ -303,7 +303,7 @@ test('texts follow the catalog', async () => {
   assert.equal((await desk.rows(''))[0]?.title, 'later');
 });
 
-test('every filter answers what a scan of all fills answers, while old fills drop out', async () => {
+test('every filter agrees with a scan of all fills, while old fills drop out', async () => {
   await withSeedAsync(async (random) => {
     const desk = new Desk({ ...SMALL, trades: random.between(40, 400) });
     const { fixture } = desk;
@@ -326,7 +326,7 @@ test('every filter answers what a scan of all fills answers, while old fills dro
   });
 });
 
-test('sequences above 2^32 and a ring of fills that wraps are no different', async () => {
+test('sequences above 2^32 and a wrapped ring of fills give the same answers', async () => {
   await withSeedAsync(async (random) => {
     const capacities = { ...SMALL, trades: 100, orders: 2_000, history: 2_000 };
     // A little before the ring of fills begins again.
@@ -368,7 +368,7 @@ test('after a restart the fills of a match that began before the loaded ones sta
   assert.equal((await desk.rows(`takerOnly=false&user=${wallet(1)}`)).length, 1);
 });
 
-test('pages put together are the whole, and a large page is whole while trading goes on', async () => {
+test('joined pages are the whole list, and a large page is whole while trading continues', async () => {
   await withSeedAsync(async (random) => {
     const window = 2_500;
     const desk = new Desk({ ...SMALL, trades: window });

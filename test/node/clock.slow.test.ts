@@ -74,7 +74,7 @@ async function staged(t: TestContext, jumps: readonly number[], more: Settings =
   };
 }
 
-test('a clock that jumps ahead and back stamps no batch, and no order expires by it', async (t) => {
+test('no batch has the time of a clock that jumps ahead and back, and no order expires by it', async (t) => {
   const { alice, good, jump, metrics, node, ready } = await staged(t, [DAY, -DAY]);
   const [resting, other] = await alice.post(node, [good(600), good(600, 11)]);
   assert.deepEqual([resting!.status, other!.status], ['live', 'live']);
@@ -119,7 +119,7 @@ test('an operator accepts the new time; a start whose log is ahead of the clock 
   assert.match((await accept()).stdout, /^accepted: the clock jumped 43200 s ahead/);
   const again = await accept();
   assert.notEqual(again.code, 0);
-  assert.match(again.stderr, /the clock is not in doubt/);
+  assert(again.stderr.includes('the clock is not in doubt'), again.stderr);
   const [expired] = await alice.post(node, [good(600)]);
   assert.equal(expired!.errorMsg, 'expiration must be in the future');
   const order = alice.sign({ market, side: 'BUY', ticks: 10, shares: 5 });
@@ -141,7 +141,7 @@ test('an operator accepts the new time; a start whose log is ahead of the clock 
   await later.stop();
 });
 
-test('snapshots are taken after the clock was set back', async (t) => {
+test('snapshots are written after the clock was set back', async (t) => {
   const often = { ...LENIENT, IMAGE_SECONDS: '1' };
   const { alice, jump, market, node } = await staged(t, [-HALF_DAY], often);
   await jump();

@@ -23,7 +23,7 @@ const exclusive = EventChances.all(markets).filter(({ books }) =>
   books.some(({ market }) => market.negRisk || market.tokenIds.length > 2),
 );
 
-test('chances wander and stay consistent within their event', () => {
+test('chances move and stay consistent within their event', () => {
   const seed = freshSeed();
   const random = seededRandom(seed);
   const again = seededRandom(seed);
@@ -123,7 +123,7 @@ test('the traders use rate limits of their own, not those of other clients on th
   await node.stop();
 });
 
-test('the traders leave a catalog alone that is not the demo, and sign orders of the version that the node takes', async () => {
+test('the traders ignore a catalog that is not the demo, and sign orders of the version that the node accepts', async () => {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, [{ id: 1 }]);
   const node = await TestNode.start(dataDir, TRADED);

@@ -47,7 +47,7 @@ test('a first start shows books with both sides and trades for every demo market
 
   const hasCurl = spawnSync('curl', ['--version']).status === 0;
   await t.test(
-    'the curl lines of the README answer as they stand',
+    'the curl lines of the README work as they stand',
     { skip: hasCurl ? false : 'curl is not installed' },
     () => {
       const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -80,7 +80,7 @@ test('a first start shows books with both sides and trades for every demo market
     }
   });
 
-  await t.test('after a kill, and after a stop, there is one demo and not two', async () => {
+  await t.test('one demo exists, and not two, after a kill and after a stop', async () => {
     const before = await view(node);
     await node.end('SIGKILL');
     node = await TestNode.start(dataDir, { DEMO: 'on' });

@@ -130,7 +130,7 @@ test('deleted LMDB data is made again from log and snapshots', {
   await until(async () => (await held(bob))?.size === size);
   assert.deepEqual([await held(bob), await held(alice)], [position, sold]);
   await until(async () => (await derivedFills()) === before.length);
-  assert.doesNotMatch(node.log, /fills .* are gone/, 'the images have all of them');
+  assert.doesNotMatch(node.log, /fills .* are gone/, 'the snapshots have all of them');
   await trade(5);
   await until(async () => (await derivedFills()) === before.length + 5);
   await node.stop();

@@ -99,7 +99,7 @@ test('a node goes on when its disk fills up under load', { skip }, async (t) => 
   });
 
   await t.test(
-    'with room again it recovers by itself, with all that was acknowledged',
+    'the node recovers by itself once there is room, with all acknowledged orders',
     async () => {
       rmSync(join(disk, 'filler'));
       remount(disk, 'size=64m');
@@ -122,7 +122,7 @@ test('a node goes on when its disk fills up under load', { skip }, async (t) => 
   );
 
   await t.test(
-    'a file system that turned read-only is served, and left when it can be written',
+    'a node serves reads on a read-only file system, and accepts orders when it is writable again',
     async () => {
       remount(disk, 'ro');
       node = await TestNode.start(disk, IMAGES);

@@ -163,7 +163,7 @@ test('the line has variables alone when npm started the node', (t) => {
   assert.match(line!, /npm run start:windows$/);
 });
 
-test('in a cluster the mode is that of the cluster, and no other directory helps', () => {
+test("the mode of a cluster's node is that of the cluster, and no other directory is suggested", () => {
   const env = {
     CLUSTER: 'etcd://127.0.0.1:2379/here',
     NODE_ID: 'a',
@@ -251,7 +251,7 @@ test('a refused start ends with 2 before its port opens and changes nothing; the
   await again.stop();
 });
 
-test('API keys work where their chain is not named', async () => {
+test('API keys work when their chain is not stored', async () => {
   const dataDir = temporaryDirectory();
   const chainId = 80_002;
   const begun = await TestNode.start(dataDir, { CHAIN_ID: String(chainId) });

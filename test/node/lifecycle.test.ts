@@ -77,7 +77,7 @@ test('a configuration that is wrong ends the start with 2 and names each variabl
   assert.match(log, /unknown argument "--demo"/);
 });
 
-test('a directory that cannot be made ends the start with a line, also where the system has no end', async () => {
+test('a directory that cannot be created ends the start with a line, also for an endless path', async () => {
   const file = join(temporaryDirectory(), 'file');
   writeFileSync(file, '');
   for (const place of ['/proc/x', join(file, 'below')]) {
@@ -263,7 +263,7 @@ test('a gap or a flipped byte in the log stops the start, names the batch, and c
 test('a stop right after a recovery writes a snapshot of the replayed batches', async () => {
   before = await view();
   const { snapshot, batches } = recovered();
-  assert(batches > 0, 'the log was cut after the image');
+  assert(batches > 0, 'the log was cut after the snapshot');
   await node.stop();
   const newest = readdirSync(join(dataDir, 'images')).sort().at(-1) ?? '';
   assert.equal(Number.parseInt(newest, 10), snapshot + batches);

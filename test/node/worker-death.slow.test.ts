@@ -115,7 +115,7 @@ test('answers are complete when a worker dies after its writer turn', async () =
 for (const fate of SHORT === false
   ? ['die-inside', 'throw-inside', 'die-entering']
   : ['die-inside']) {
-  test(`${fate}: the process stops and says why, and the next start has it all`, async () => {
+  test(`${fate}: the process stops with the reason, and the next start has every acknowledged order`, async () => {
     const orders = Array.from({ length: 9 }, (_, i) => order(i === 5 ? fate : ''));
     const replies = await send(orders);
     assert.equal((await node.exit()).code, 1, node.log);

@@ -4,7 +4,7 @@ import { AppliedSequence } from '../../server/orders/intake/applied-sequence.ts'
 
 const LONG_MS = 600_000;
 
-test('who waits for a batch goes on with it or a later one, and nobody before', async () => {
+test('a waiter continues with its batch or a later one, and never before', async () => {
   const applied = new AppliedSequence(7);
   assert.equal(await applied.when(7, 0), true);
   const reached: number[] = [];
@@ -29,7 +29,7 @@ test('who waits for a batch goes on with it or a later one, and nobody before', 
   await Promise.all(waits);
 });
 
-test('whoever waits too long is told so, and the others still go on', async () => {
+test('a waiter that waits too long is rejected, and the others continue', async () => {
   const applied = new AppliedSequence(1);
   const patient = applied.when(3, LONG_MS);
   assert.equal(await applied.when(2, 1), false);
@@ -38,7 +38,7 @@ test('whoever waits too long is told so, and the others still go on', async () =
   assert.equal(await patient, true);
 });
 
-test('what comes with some batch is asked for after each', async () => {
+test('a condition without a known batch is checked after each batch', async () => {
   const applied = new AppliedSequence(1);
   let asked = 0;
   const there = applied.until(() => {

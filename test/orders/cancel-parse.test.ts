@@ -28,7 +28,7 @@ test('ids are told apart from other texts, each once, in the order of the body',
   assert.deepEqual(parsed.malformedIds, ['b', 'a', `${ID}0`, '']);
 });
 
-test('any body at all gives ids or a scope, or an error with its reason', () => {
+test('any body gives ids or a scope, or an error with its reason', () => {
   const names = fc.constantFrom('orderID', 'orderId', 'market', 'asset_id', 'assetId', 'x');
   const values = fc.oneof(fc.constantFrom('', ID, '5', '05', null), fc.jsonValue());
   const bodies = fc.oneof(fc.dictionary(names, values), fc.array(values), fc.jsonValue());
@@ -43,7 +43,7 @@ test('any body at all gives ids or a scope, or an error with its reason', () => 
   fc.assert(property, { seed: freshSeed(), numRuns: rounds(300) });
 });
 
-test('bytes that are not JSON are named so by each route', () => {
+test('each route names bytes that are not JSON', () => {
   for (const parse of [parseCancelOrder, parseCancelOrders, parseCancelMarket]) {
     for (const bytes of [Buffer.alloc(0), Buffer.from('{'), Buffer.of(0x22, 0xff, 0x22)]) {
       const parsed = parse(bytes);

@@ -52,7 +52,7 @@ async function statusOf(trader: Trader, order: Signed): Promise<string | undefin
   return again.status;
 }
 
-test('a cancel answers the id and what had been filled; a second one says why not', async () => {
+test('a cancel answers the id and the filled size, and a second one gives the reason why not', async () => {
   const order = await resting(alice, { shares: 10 });
   const part = { market: coin, side: 'SELL', ticks: 20, shares: 7.25, type: 'FAK' } as const;
   await bob.place(node, part);
@@ -108,7 +108,7 @@ test('a thousand ids fit into a list, one more does not', async () => {
   assert.deepEqual((await alice.cancel(node, '/orders', [long])).not_canceled, { [long]: GONE });
 });
 
-test('cancel-all takes every order of the caller and nobody else', async () => {
+test('cancel-all ends every order of the caller and no other', async () => {
   const orders = [
     await resting(alice),
     await resting(alice, { market: cup, outcome: 2 }),
@@ -124,7 +124,7 @@ test('cancel-all takes every order of the caller and nobody else', async () => {
   await bob.cancel(node, '/cancel-all');
 });
 
-test('cancel-market-orders takes a market, a token, or what is of both', async () => {
+test('cancel-market-orders accepts a market, a token, or both', async () => {
   const [yes = '', no = ''] = coin.tokenIds;
   const onYes = await resting(alice);
   const onNo = await resting(alice, { outcome: 1 });
@@ -147,7 +147,7 @@ test('cancel-market-orders takes a market, a token, or what is of both', async (
   ]);
 });
 
-test('a body of the wrong shape is refused, and says where', async () => {
+test('a body of the wrong shape is refused with the place of the fault', async () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['/order', '', 'body must be JSON'],
     ['/order', '[]', 'body must be an object'],
@@ -170,7 +170,7 @@ test('a body of the wrong shape is refused, and says where', async () => {
   }
 });
 
-test('one order alone takes the way of a batch, and is answered by one result', async () => {
+test('a single order takes the path of a batch, and is answered by one result', async () => {
   const post = async (item: unknown): Promise<Result> => {
     const reply = await alice.ask(node, 'POST', '/order', JSON.stringify(item));
     assert.equal(reply.status, 200, reply.text);
@@ -251,7 +251,7 @@ test('RESOLVE_CONDITION_ID=on finds the market of an order by its token', async 
   assert.equal((reply.json as Result).orderID, single.id);
 });
 
-test('more orders than one turn takes are cancelled as one, while others trade', async () => {
+test('more orders than one turn cancels are cancelled by one request, while others trade', async () => {
   const shares = 5;
   const { item } = carol.sign({ market: many, side: 'BUY', ticks: 149, shares });
   const unsigned = Array.from({ length: CANCEL_ORDERS_MAX + 700 }, (_, salt) => ({

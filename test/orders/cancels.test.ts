@@ -49,7 +49,7 @@ function start(body: string): { line: Line; answers: [number, string][] } {
   return { line, answers };
 }
 
-test('it goes on where the last part left off until nothing is left, then answers once', () => {
+test('a cancel continues after its last part until no order is left, then answers once', () => {
   const { answers, line } = start('the body');
   const first = line.requests[0]!;
   assert.deepEqual(readCancelAllHead(first.body), { from: 0, newest: 0, canceledBytes: 0 });
@@ -75,13 +75,13 @@ test('it goes on where the last part left off until nothing is left, then answer
   assert.deepEqual(answers, [[200, JSON.stringify(expected)]]);
 });
 
-test('nothing to cancel is an answer too', () => {
+test('a cancel without any order is answered', () => {
   const { answers, line } = start('{}');
   line.requests[0]!.answered(200, part({ from: 0, newest: 1 }, [], []));
   assert.deepEqual(answers, [[200, '{"canceled":[],"not_canceled":{},"filled":{}}']]);
 });
 
-test('a part that fails ends it, with that failure for an answer', () => {
+test('a part that fails ends the cancel with its failure as the answer', () => {
   for (const failing of [0, 1]) {
     const { answers, line } = start('{}');
     if (failing === 1) line.requests[0]!.answered(200, part({ from: 9, newest: 1 }, ['a'], ['0']));
@@ -94,7 +94,7 @@ test('a part that fails ends it, with that failure for an answer', () => {
   assert.deepEqual(answers, [[400, '{"error":"Invalid order payload"}']]);
 });
 
-test('a place and a body are read back as they were written', () => {
+test('a position and a body read back as they were written', () => {
   const bytes = encodeCancelAll({ from: 2 ** 24, newest: 1_795_000_000_123 }, Buffer.from('xy'));
   const shared = new Uint8Array(new SharedArrayBuffer(64), 24, bytes.length);
   shared.set(bytes);
@@ -102,7 +102,7 @@ test('a place and a body are read back as they were written', () => {
   assert.deepEqual([from, newest], [2 ** 24, 1_795_000_000_123]);
 });
 
-test('what has been taken goes on past a full queue, in its place at the end', async () => {
+test('a cancel that was accepted continues past a full queue, at its end', async () => {
   const stage = new Stage(1, 2);
   for (const name of ['running', 'first', 'second']) stage.submit(name);
   stage.resume('part');
@@ -112,7 +112,7 @@ test('what has been taken goes on past a full queue, in its place at the end', a
   assert.deepEqual(stage.names(), ['running', 'first', 'second', 'part']);
 });
 
-test('long bodies that wait together take several batches, and nobody beside them is hurt', async () => {
+test('long bodies that wait together take several batches, and other requests are unaffected', async () => {
   const stage = new Stage(1);
   const answers: number[] = [];
   stage.submit('running');
@@ -135,7 +135,7 @@ test('long bodies that wait together take several batches, and nobody beside the
   assert.deepEqual(answers, [200, 200, 200]);
 });
 
-test('a long answer is joined with turns for others in between', async () => {
+test('a long answer is joined with other requests in between', async () => {
   const line = new Line();
   const ids = Array.from({ length: 500 }, (_, i) => `0x${String(i).padStart(64, '0')}`);
   const filled = ids.map(() => '0');

@@ -63,7 +63,7 @@ function completed(precheck: number, isForgotten: boolean, banned = 0): number {
   return i32[OrderCommand.precheck]!;
 }
 
-test('commands come out as they went in', () => {
+test('commands read back as they were written', () => {
   const { i32, words } = commandsOf(0, PrecheckFlags.signature, RejectReason.postOnlyType);
   const bytes = encodeChecked(HEAD, i32, 0, words)!;
   const { commands, explanations, kind, reach } = decodeChecked(bytes, 0);
@@ -71,7 +71,7 @@ test('commands come out as they went in', () => {
   assert.equal(explanations.size, 0);
 });
 
-test('what is told of a signature stays with its command, wherever that comes to stand', () => {
+test('the diagnosis of a signature stays with its command at any index', () => {
   const { i32, words } = commandsOf(0, PrecheckFlags.signature, 0);
   const told = { detail: 'it is of 0x1, “é”', facts: { recovered: '0x1' } };
   const at = 2 * OrderCommand.words;
@@ -82,7 +82,7 @@ test('what is told of a signature stays with its command, wherever that comes to
   assert.deepEqual([...found], [[1_000 + OrderCommand.words, told]]);
 });
 
-test('where the leader may know more, the request goes to it unchecked', () => {
+test('a request goes to the leader unchecked when the leader may know more', () => {
   const { conditionUnknown, tokenUnknown, walletBanned } = RejectReason;
   for (const reason of [tokenUnknown, conditionUnknown, walletBanned]) {
     const { i32, words } = commandsOf(0, reason);
@@ -94,7 +94,7 @@ test('where the leader may know more, the request goes to it unchecked', () => {
   assert(encodeChecked(HEAD, cancel.i32, 0, cancel.words) !== undefined);
 });
 
-test('an id that the leader has forgotten since is looked up; one that is known stays so', () => {
+test('an id that the leader has dropped since is looked up, and a known one stays known', () => {
   const known = (status: number): number => status << PrecheckFlags.knownShift;
   assert.equal(completed(0, false), 0);
   assert.equal(completed(0, true), known(Status.matched));
@@ -102,7 +102,7 @@ test('an id that the leader has forgotten since is looked up; one that is known 
   assert.equal(completed(RejectReason.postOnlyType, true), RejectReason.postOnlyType);
 });
 
-test('a ban that is newer counts, in its place among the rules', () => {
+test('a newer ban counts, at its position among the rules', () => {
   const { ownerMismatch, postOnlyType, walletBanned } = RejectReason;
   assert.equal(completed(0, false, MAKER), walletBanned);
   assert.equal(completed(postOnlyType, false, MAKER), walletBanned);

@@ -23,7 +23,7 @@ async function answersAround(stage: Stage, name: string, mend: () => void): Prom
   return stage.names();
 }
 
-test('a batch that cannot be written into its slot is answered, and takes no turn with it', async () => {
+test('a batch that cannot be written into its slot is answered, and blocks no turn', async () => {
   const stage = new Stage(1);
   const { closedPersisted } = stage;
   let asked = 0;
@@ -55,7 +55,7 @@ test('a pool that throws costs the batch an error, and its turn is passed on', a
   assert.deepEqual(stage.fatal, []);
 });
 
-test('what does not fit a slot is refused before anything is taken, and the line goes on', async () => {
+test('a request that does not fit a slot is refused before it is taken, and the queue continues', async () => {
   const stage = new Stage(1);
   const { sizes } = allocateSlots(1, 4_096, 8_192);
   // One command that claims all of it.
@@ -71,7 +71,7 @@ test('what does not fit a slot is refused before anything is taken, and the line
   assert.deepEqual(stage.names(), ['next']);
 });
 
-test('a busy worker has one batch ahead, of what a turn of the loop brought in', async () => {
+test('a busy worker has one batch ahead, of the requests of one event-loop iteration', async () => {
   const stage = new Stage(1, 1_000, 1);
   stage.submit('a');
   for (const name of ['b', 'c']) stage.submit(name);
@@ -91,7 +91,7 @@ test('a busy worker has one batch ahead, of what a turn of the loop brought in',
   assert.deepEqual(stage.names(), ['a', 'b', 'c', 'd', 'e']);
 });
 
-test('orders come again later while the follower is so far behind that rows run short', async () => {
+test('orders are answered 503 while the projector is so far behind that rows run short', async () => {
   const stage = new Stage(1);
   const { capacities, state } = stage.tables;
   const rows = capacities.orders + capacities.history;

@@ -19,7 +19,7 @@ import { Exchange, TIGHT, tradingDay } from '../storage/stored-exchange.ts';
 
 const RING = 30;
 
-test('the first answer is told again, from memory or from what is stored', () =>
+test('the first answer is repeated, from memory or from storage', () =>
   withSeed((random) => {
     const context = new Exchange(TIGHT);
     const { engine, t } = context;
@@ -97,7 +97,7 @@ const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
 const coin = market;
 
-test('a node answers as at first, also after restarts, and once the order has ended', {
+test('a node repeats its first answer, also after restarts, and once the order has ended', {
   skip: SHORT,
 }, async () => {
   let node = await TestNode.start(dataDir, SETTINGS);

@@ -32,7 +32,7 @@ class Clocks {
   }
 }
 
-test('a clock that goes on as it should, or is corrected a little, is the time', (t) =>
+test('the time follows a clock that runs normally, or is corrected a little', (t) =>
   seeded(async (random) => {
     const clocks = new Clocks(t);
     for (let i = 0; i < 2_000; i++) {
@@ -43,7 +43,7 @@ test('a clock that goes on as it should, or is corrected a little, is the time',
     assert.deepEqual(clocks.told, []);
   }));
 
-test('a jump is seen at the first reading, and time goes on as before it', (t) => {
+test('a jump is noticed at the first reading, and time continues as before it', (t) => {
   for (const jump of [DAY, -DAY, 5_001, -5_001]) {
     const clocks = new Clocks(t);
     clocks.pass(10_000);
@@ -62,7 +62,7 @@ test('a jump is seen at the first reading, and time goes on as before it', (t) =
   }
 });
 
-test('a clock that comes back is trusted at once, one that jumps again has a minute again', (t) => {
+test('a clock that returns is trusted at once, and one that jumps again waits another minute', (t) => {
   const clocks = new Clocks(t);
   clocks.wallMs += DAY;
   clocks.pass(50_000);
@@ -111,7 +111,7 @@ function guarded(t: TestContext) {
   return { clocks, stage, room, lines };
 }
 
-test('no batch is stamped by a clock that jumped; orders are refused until it counts', async (t) => {
+test('no batch has the time of a clock that jumped, and orders are refused until the clock is trusted', async (t) => {
   const { clocks, lines, room, stage } = guarded(t);
   stage.submit('before');
   assert.equal(stage.tasks[0]!.time, START);
@@ -132,7 +132,7 @@ test('no batch is stamped by a clock that jumped; orders are refused until it co
   assert.equal(lines[1], 'the clock is trusted again: orders are taken');
 });
 
-test('cancels go on meanwhile, at the time as it was before', async (t) => {
+test('cancels continue meanwhile, at the time before the jump', async (t) => {
   const { clocks, room, stage } = guarded(t);
   clocks.wallMs += DAY;
   stage.submit('order');
@@ -154,7 +154,7 @@ test('cancels go on meanwhile, at the time as it was before', async (t) => {
   assert.equal(stage.tasks.length, 1, 'the clock alone lets them through');
 });
 
-test('a cancel that waits while the clock jumps stays, orders beside it are refused', async (t) => {
+test('a cancel that waits while the clock jumps stays, and orders beside it are refused', async (t) => {
   const { clocks, stage } = guarded(t);
   stage.submit('runs');
   stage.submit('order');
@@ -181,7 +181,7 @@ test('an order does not expire by a clock that jumped', async (t) => {
   assert.equal(stage.tasks[0]!.time, START + DAY, 'once it counts it does');
 });
 
-test('a process out of files is told as such, whoever has met it', (t) => {
+test('a process without free files is reported as such, by any part that noticed it', (t) => {
   const { lines, room, stage } = guarded(t);
   room.report('log', "the next segment cannot be made: EMFILE: too many open files, open 'x'");
   room.report('follower', 'derived: a write failed: Too many open files');

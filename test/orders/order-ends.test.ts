@@ -89,7 +89,7 @@ async function sale(ticks: number, shares: number, market = coin!): Promise<void
   await bob.place(node, { market, side: 'SELL', ticks, shares });
 }
 
-test('orders end in every way that one policy and one catalog know', async () => {
+test('orders end in every way of one policy and one catalog', async () => {
   const market = aging;
   // Far enough ahead that a slow machine has placed and filled them before.
   const signed = { expiration: seconds(12) };
@@ -146,7 +146,7 @@ const AFTER_FILL = 'taker that meets its own account after a fill (`cancel-taker
 const MET = 'resting order of the same account (`cancel-maker`, `cancel-both`)';
 const BEFORE = 'taker that meets its own account before any fill (not `cancel-maker`)';
 
-test('orders end in every way that self-trade policies know', { skip: SHORT }, async () => {
+test('orders end in every way of the self-trade policies', { skip: SHORT }, async () => {
   const market = own;
   const buy = { market, side: 'BUY', ticks: 50 } as const;
   const rest = { market, side: 'SELL', ticks: 50 } as const;
@@ -189,7 +189,7 @@ test('the table of the README is complete and agrees with itself', { skip: SHORT
   }
 });
 
-test('each was answered as the table says, and is known with the status that it says', async () => {
+test('each order was answered as the table says, and has the status of the table', async () => {
   for (const [how, orders] of ended) {
     const way = ways.get(how);
     for (const { answer, order, trader } of orders) {
@@ -203,7 +203,7 @@ test('each was answered as the table says, and is known with the status that it 
   await node.stop();
 });
 
-test('each has its final state on disk: status, what was matched, and why', async () => {
+test('each order has its final state on disk: status, matched size, and reason', async () => {
   const derived = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
   const closedOrders = new StoredClosedOrders(derived);
   for (const [how, orders] of ended) {

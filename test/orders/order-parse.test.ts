@@ -62,7 +62,7 @@ function hex(bytes: Uint8Array) {
   return Buffer.from(bytes).toString('hex');
 }
 
-test('a full item becomes its values', () => {
+test('a complete item is read with all its values', () => {
   const { maker, signer, taker, signature, ...rest } = one(item({}, { postOnly: true }));
   assert.equal(hex(maker), 'f39fd6e51aad88f6f4ce6ab8827279cfffb92266');
   assert.equal(hex(signer), 'ab'.repeat(20));
@@ -100,18 +100,18 @@ test('items keep their order and do not share bytes', () => {
   });
 });
 
-test('what may be left out has its default', () => {
+test('an optional member has a default', () => {
   const bare = one(without('order', 'expiration'));
   assert.equal(bare.expiration, '0');
   assert.equal(bare.postOnly, false);
 });
 
-test('members nobody asked for are ignored', () => {
+test('unknown members are ignored', () => {
   const extra = item({ metadata: { a: [1] } }, { deferExec: true, fee_bps: 3, toString: 1 });
   assert.deepEqual(one(extra), one(item()));
 });
 
-test('a condition id is any text and comes in lower case', () => {
+test('a condition id is any text and is read in lower case', () => {
   assert.equal(one(item({ conditionId: '0xABCdef' })).conditionId, '0xabcdef');
   assert.equal(one(item({ conditionId: '' })).conditionId, '');
 });
@@ -126,7 +126,7 @@ test('every side, order type and signature type is read', () => {
   }
 });
 
-test('JSON integers stand for their digits where clients send them', () => {
+test('JSON integers are read by their digits where clients send them', () => {
   for (const member of ['salt', 'nonce', 'feeRateBps', 'expiration'] as const) {
     for (const value of [0, 1, Number.MAX_SAFE_INTEGER]) {
       assert.equal(one(item({ [member]: value }))[member], String(value));
@@ -163,7 +163,7 @@ test('decimal text is canonical and below 2^256', () => {
   }
 });
 
-test('amounts and the fee may be negative, which is the order’s own fault', () => {
+test('amounts and the fee may be negative, which is a fault of the order alone', () => {
   for (const member of ['makerAmount', 'takerAmount', 'feeRateBps'] as const) {
     for (const value of ['-1', '-0', `-${UINT256_MAX}`]) {
       const parsed = one(item({ [member]: value }));
@@ -200,7 +200,7 @@ test('an address is 20 bytes of hex in any case', () => {
   }
 });
 
-test('a malformed signature is no fault of shape, a signature that is no text is', () => {
+test('a malformed signature is no fault of shape, but one that is no text is', () => {
   for (const signature of [
     '',
     '0x',
@@ -270,7 +270,7 @@ test('a body that is not a list of orders is refused', () => {
   }
 });
 
-test('a batch over the limit is refused whole, whatever is in it', () => {
+test('a batch over the limit is refused as a whole, with any orders in it', () => {
   assert.ok(parse(Array.from({ length: 500 }, () => item())).ok);
   assert.deepEqual(parse(new Array(501).fill(null)), {
     ok: false,
@@ -301,7 +301,7 @@ test('a body in shared memory is read like any other', () => {
   assert.equal(parsed.items[0]!.owner, 'é');
 });
 
-test('the version that is off fails its request, which names the order; the other one is read', () => {
+test('an order of a disabled version fails its request, which names the order, and the other version is read', () => {
   const { feeRateBps: _, nonce: _nonce, taker: _taker, ...rest } = item().order;
   const BYTES32 = `0x${'0'.repeat(63)}7`;
   const signed = { timestamp: 1_790_000_000_000, metadata: BYTES32, builder: BYTES32 };
@@ -351,7 +351,7 @@ test('no JSON makes the parser throw', () => {
   );
 });
 
-test('a text that was found is not looked up again, one that was not found is', () => {
+test('a text that was found is not looked up again, but one that was not found is', () => {
   const registered = new Map([['12', 3]]);
   const looked: string[] = [];
   const tokens = new RowCache((text) => {

@@ -90,7 +90,7 @@ test('cancel-taker refuses an order that would meet its own maker first', async 
   await bob.place(node, { ...buy, type: 'FOK' });
 });
 
-test('a full order table refuses each order that might rest, and takes those that cannot', async () => {
+test('a full order table refuses each order that might rest, and accepts those that cannot', async () => {
   const terms: Terms = { market: other, side: 'BUY', ticks: 20, shares: 5 };
   const orders = Array.from({ length: 18 }, () => alice.sign(terms));
   const results = await alice.post(node, orders);
@@ -101,7 +101,7 @@ test('a full order table refuses each order that might rest, and takes those tha
   await bob.place(node, { ...sell, type: 'FOK' });
 });
 
-test('after a restart ids are still known, open orders open, and a larger table has room', async () => {
+test('ids stay known, open orders stay open, and a larger table has room after a restart', async () => {
   const before = await book(node, otherToken);
   const settings = { SELF_TRADE: 'cancel-maker', ORDERS_MAX: '64', OPEN_ORDERS_PER_ACCOUNT: '15' };
   await restart(settings);
@@ -128,7 +128,7 @@ test('cancel-maker lets the taker through to the next order', async () => {
   assert.deepEqual((await book(node, ownToken)).asks, []);
 });
 
-test('cancel-both takes both orders away; without signature checks any signature will do', {
+test('cancel-both ends both orders, and any signature is accepted without signature checks', {
   skip: SHORT,
 }, async () => {
   await restart({ SELF_TRADE: 'cancel-both', ORDERS_MAX: '64', VERIFY_SIGNATURES: 'off' });

@@ -87,7 +87,7 @@ function known(order: Signed, status: 'live' | 'matched' | 'canceled'): Result {
   return { ...refused(DUPLICATE), orderID: order.id, status };
 }
 
-test('results stand in request order and one bad item never touches its neighbours', async () => {
+test('results are in request order and one bad item never affects its neighbours', async () => {
   const good = [10, 11, 12, 13, 14, 15].map((ticks) =>
     alice.sign({ market: cup, side: 'BUY', ticks, shares: 5 }),
   );
@@ -177,7 +177,7 @@ const REFUSALS: readonly (readonly [string, Partial<Terms>])[] = [
   ],
 ];
 
-test('every refusal has its exact text, and leaves the book as it was', async () => {
+test('every refusal has its exact text, and leaves the book unchanged', async () => {
   const token = texts.tokenIds[0] ?? '';
   await alice.place(node, { market: texts, side: 'SELL', ticks: 60, shares: 50 });
   await alice.place(node, { market: texts, side: 'BUY', ticks: 30, shares: 50 });
@@ -230,7 +230,7 @@ test('the first failing check is the one that is named', async () => {
   );
 });
 
-test('an order that was accepted stays a duplicate, whatever else is wrong with it by now', async () => {
+test('an accepted order stays a duplicate, with any other fault since', async () => {
   const resting = alice.sign({ market: dime, side: 'SELL', ticks: 6, shares: 10 });
   const [first, second] = await alice.post(node, [resting, resting]);
   assert.equal(first?.orderID, resting.id);
@@ -252,12 +252,12 @@ test('an order that was killed or refused may be sent again', async () => {
   assert.deepEqual(await bob.post(node, [fok]), [known(fok, 'matched')]);
 });
 
-test('a neg-risk market takes orders signed for its own exchange address', async () => {
+test('a neg-risk market accepts orders signed for its own exchange address', async () => {
   const order = alice.sign({ market: neg, side: 'BUY', ticks: 30, shares: 5 });
   assert.deepEqual(await alice.post(node, [order]), [{ ...LIVE, orderID: order.id }]);
 });
 
-test('numbers are taken where clients send them, and unknown members are ignored', async () => {
+test('numbers are accepted where clients send them, and unknown members are ignored', async () => {
   const order = alice.sign({
     market: slow,
     side: 'BUY',
@@ -278,7 +278,7 @@ test('numbers are taken where clients send them, and unknown members are ignored
   assert.equal((await alice.post(node, [withoutExpiration]))[0]?.status, 'live');
 });
 
-test('a body of the wrong shape fails whole, and says where', async () => {
+test('a body of the wrong shape fails as a whole, and names the place', async () => {
   const good = alice.sign({ market: slow, side: 'BUY', ticks: 100, shares: 5 });
   const sent = (change: object) => ({ ...good.item, order: { ...good.item.order, ...change } });
   const { signature: _, ...unsigned } = good.item.order;
@@ -343,7 +343,7 @@ test('a body above the limit is refused before it is read', async () => {
   assert.equal((await alice.postText(node, most)).status, 400);
 });
 
-test('a GTD order leaves the book at its expiry although nobody trades', async () => {
+test('a GTD order leaves the book at its expiry without any trade', async () => {
   const token = expiring.tokenIds[0] ?? '';
   const terms: Terms = { market: expiring, side: 'BUY', ticks: 40, shares: 10, type: 'GTD' };
   // More time each time: a slow machine may take the order, or look at its book, when it has expired.
@@ -374,4 +374,4 @@ test('immediate orders tolerate the rounding of clients and never pay more than 
   assert(Number(result.makingAmount) * MICRO <= 100_000_000);
 });
 
-test('after all of it the node ends well', () => node.stop());
+test('the node ends well after all of these tests', () => node.stop());

@@ -54,7 +54,7 @@ function run(slot: number, fate: number): Promise<End> {
   });
 }
 
-test('no wake-up is lost, whether workers are quick, slow or all at once', () =>
+test('no wake-up is lost when workers are quick, slow or simultaneous', () =>
   seeded(async (random) => {
     slots.fill(0);
     let left = BATCHES;
@@ -101,12 +101,12 @@ test('a result without room, or a worker that throws, ends its own batch and no 
     }
   }));
 
-test('a worker that dies costs its own batch, and the one behind is run', async () => {
+test('a worker that dies fails its own batch, and the next one is run', async () => {
   await runAll(Array.from({ length: SLOTS }, (_, slot) => (slot < 2 ? Fate.dies : Fate.run)));
   assert.deepEqual(reported, []);
 });
 
-test('a worker that died is not taken for one that has loaded', async () => {
+test('a worker that died does not count as loaded', async () => {
   await pool.loaded();
   let isLoaded: boolean | undefined;
   slots.fill(0);
@@ -126,4 +126,4 @@ test('a worker that died is not taken for one that has loaded', async () => {
   await pool.loaded();
 });
 
-test('after all of it the pool closes', () => pool.close());
+test('the pool closes after all of these tests', () => pool.close());

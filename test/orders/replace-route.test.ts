@@ -45,7 +45,7 @@ async function replace(trader: Trader, orderID: string, { item }: Signed): Promi
 
 const bids = async () => levels((await book(node, token)).bids);
 
-test('one order goes and the other one comes in one turn, also over a kill', async () => {
+test('one order is cancelled and another one placed in one turn, also over a kill', async () => {
   const old = await resting(alice, { shares: 20 });
   await bob.place(node, { market: coin, side: 'SELL', ticks: 20, shares: 7.25, type: 'FAK' });
   const next = sign(alice, { ticks: 21, shares: 7 });
@@ -66,7 +66,7 @@ test('one order goes and the other one comes in one turn, also over a kill', asy
   assert.deepEqual(await bids(), ['7@0.21']);
 });
 
-test('nothing is placed where the cancel fails: unknown, closed, or of somebody else', async () => {
+test('no order is placed when the cancel fails: unknown, closed, or of another owner', async () => {
   const before = await bids();
   const closed = await resting(alice);
   await alice.cancel(node, '/order', { orderID: closed.id });
@@ -85,7 +85,7 @@ test('nothing is placed where the cancel fails: unknown, closed, or of somebody 
   assert.deepEqual(await bids(), before);
 });
 
-test('the same request again has the order as known, and nothing is done twice', async () => {
+test('a repeated request reports the order as known, and changes nothing', async () => {
   const old = await resting(bob, { ticks: 5 });
   const next = sign(bob, { ticks: 6 });
   assert.equal((await replace(bob, old.id, next)).order?.status, 'live');
@@ -96,7 +96,7 @@ test('the same request again has the order as known, and nothing is done twice',
   assert.deepEqual((await bob.cancel(node, '/cancel-all')).canceled, [next.id]);
 });
 
-test('an order that is refused, or matches at once, is answered as POST /order does', async () => {
+test('an order that is refused, or matches at once, is answered like POST /order', async () => {
   const small = await resting(bob, { ticks: 7 });
   const { cancel, order } = await replace(bob, small.id, sign(bob, { shares: 1 }));
   assert.deepEqual(cancel.canceled, [small.id]);
@@ -108,7 +108,7 @@ test('an order that is refused, or matches at once, is answered as POST /order d
   assert.equal((await alice.cancel(node, '/order', { orderID: maker.id })).canceled.length, 0);
 });
 
-test('a fault of shape refuses the request, and the order stays', async () => {
+test('a fault of shape refuses the request, and the old order stays', async () => {
   const old = await resting(alice, { ticks: 9 });
   const { item } = sign(alice);
   for (const [body, detail] of [

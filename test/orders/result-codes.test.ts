@@ -66,7 +66,7 @@ test('a client has the detail of a refusal', async () => {
   client.close();
 });
 
-test('want of funds says what is needed, free and reserved, in orders and in answers of the ledger', async () => {
+test('a lack of funds names needed, free and reserved amounts, in orders and in answers of the ledger', async () => {
   const bob = await Trader.join(node, 'bob without shares');
   await alice.place(node, { market, side: 'BUY', ticks: 10, shares: 100 });
   const cash = (await alice.ask(node, 'GET', '/ledger/balance')).json as {
@@ -101,7 +101,7 @@ test('want of funds says what is needed, free and reserved, in orders and in ans
   assert.deepEqual([merge.needed, merge.free, merge.reserved], ['1', '0', '0']);
 });
 
-test('a wrong signature says whose it is, and the chain, contract, type or version that it would fit', async () => {
+test('a wrong signature gives its signer, and the chain, contract, type or version that it would fit', async () => {
   const terms = { side: 'BUY', ticks: 30, shares: 5 } as const;
   const fits: readonly (readonly [Partial<Terms>, RegExp])[] = [
     [{ domain: NEG_RISK }, /^the contract of neg-risk markets, 0xef02/],
@@ -133,7 +133,7 @@ test('a wrong signature says whose it is, and the chain, contract, type or versi
   assert.equal(none.detail, 'no key makes such a signature: r, s or v is out of range');
 });
 
-test('a cancel has a code where something was not cancelled', async () => {
+test('a cancel has a code for each order that was not cancelled', async () => {
   const order = alice.sign({ market, side: 'BUY', ticks: 21, shares: 5 });
   assert.deepEqual(await codesOf([order]), [undefined]);
   const cancel = async (...ids: string[]) => {

@@ -194,7 +194,6 @@ function taskOf(view: SlotView, resolve: () => void, reject: (error: Error) => v
   };
 }
 
-/** Returns an engine with an open order that expires at this second. */
 export function withExpiring(stage: Stage, expiration = 2): Engine {
   const engine = new Engine(stage.tables.memory);
   const out = new CommandBuffer(256);

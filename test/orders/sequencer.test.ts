@@ -49,7 +49,7 @@ test('a request is answered after its batch is flushed, never before', async () 
   assert.deepEqual([stage.flushed, stage.told], [[1], [tasks[0]!.time]]);
 });
 
-test('workers may end in any order: the log and the answers keep that of their dispatch', async () => {
+test('the log and the answers keep the order of dispatch when workers end in any order', async () => {
   const { stage, tasks } = busyStage(3);
   for (const task of tasks) stage.turn(task, { changed: true });
   await stage.end(tasks[2]!);
@@ -64,7 +64,7 @@ test('workers may end in any order: the log and the answers keep that of their d
   assert.deepEqual(stage.names(), ['a', 'b', 'c']);
 });
 
-test('a batch that changed nothing waits for those before it, whose changes it may tell of', async () => {
+test('a batch that changed nothing waits for those before it, whose changes its answers may show', async () => {
   const { stage, tasks } = busyStage(3);
   await stage.run(tasks[0]!, false);
   assert.deepEqual(stage.names(), ['a'], 'nothing is before it');
@@ -87,7 +87,7 @@ test('a full queue answers 503 at once, and takes requests again when it has roo
   assert.deepEqual(stage.names().slice(1), ['a', 'q1', 'q2', 'q3']);
 });
 
-test('a failing log answers 503 to whatever waits, comes later or is still running', async () => {
+test('a failing log answers 503 to all waiting, later and running requests', async () => {
   const { stage, tasks } = busyStage(3);
   await stage.run(tasks[0]!);
   await stage.run(tasks[1]!, false);
@@ -107,7 +107,7 @@ test('a failing log answers 503 to whatever waits, comes later or is still runni
   assert.equal(stage.gate.writes.length, 1, 'nothing more is written');
 });
 
-test('each worker gets its share of what has piled up, and nobody is passed over', async () => {
+test('each worker gets its share of waiting requests, and no request is skipped', async () => {
   const { stage, tasks } = busyStage(4);
   for (let i = 0; i < 40; i++) stage.submit(`q${i}`);
   const sizes: number[] = [];
@@ -164,7 +164,7 @@ test('commands that wait for the disk hold back further ones', async () => {
   assert.equal(stage.tasks.length, 1, 'and go on when it is done');
 });
 
-test('time never goes back, though the clock may', async () => {
+test('time never goes back when the clock does', async () => {
   const stage = new Stage(1);
   const times: number[] = [];
   for (const now of [500, 400, 700, 0]) {
@@ -176,7 +176,7 @@ test('time never goes back, though the clock may', async () => {
   assert.deepEqual(times, [500, 500, 700, 700]);
 });
 
-test('a worker that throws before its turn costs its batch an error, and only that', async () => {
+test('a worker that throws before its turn fails its batch with an error, and no other', async () => {
   const { stage, tasks } = busyStage(3);
   // As worker.ts does it: it waits for its turn to pass it on.
   await stage.run(tasks[0]!);
@@ -192,7 +192,7 @@ test('a worker that throws before its turn costs its batch an error, and only th
   assert.deepEqual(stage.fatal, []);
 });
 
-test('the turn of a worker that died before it is passed on once it comes', async () => {
+test('the turn of a worker that died before it is passed on once it is reached', async () => {
   const { stage, tasks } = busyStage(3);
   await stage.end(tasks[1]!, 'out of memory');
   assert.equal(stage.turnIs(), 0, 'not before its turn');
@@ -203,7 +203,7 @@ test('the turn of a worker that died before it is passed on once it comes', asyn
   assert.deepEqual(stage.names(), ['a', `b: 500 ${INTERNAL_ERROR}`, 'c']);
 });
 
-test('a worker that dies inside its turn stops the node, and what it did is not acknowledged', async () => {
+test('a worker that dies inside its turn stops the node, and its changes are not acknowledged', async () => {
   for (const isSaid of [true, false]) {
     const { stage, tasks } = busyStage(2);
     stage.submit('queued');
@@ -226,7 +226,7 @@ test('a worker that dies inside its turn stops the node, and what it did is not 
   }
 });
 
-test('memory that is poisoned stops the node, whichever worker is heard of first', async () => {
+test('poisoned memory stops the node, whichever worker reports first', async () => {
   const { stage, tasks } = busyStage(2);
   Atomics.store(stage.control, Control.poisoned, 1);
   await stage.end(tasks[1]!, 'interrupted');
@@ -250,7 +250,7 @@ test('a worker that dies after its turn loses nothing, even if it could not pass
   }
 });
 
-test('while there is no room nothing is taken, and what is dispatched is finished', async () => {
+test('no request is taken while there is no room, and dispatched ones are finished', async () => {
   const { stage, tasks } = busyStage(1);
   stage.submit('queued');
   const commands = new CommandBuffer(64);
@@ -264,7 +264,7 @@ test('while there is no room nothing is taken, and what is dispatched is finishe
   stage.sequencer.pause('no space');
   const refused = (name: string): string => `${name}: 503 ${JOURNAL_UNAVAILABLE}`;
   assert.deepEqual(stage.names(), [refused('queued')], 'what waits is refused at once');
-  assert.deepEqual(own, ['busy'], 'own commands are to come again');
+  assert.deepEqual(own, ['busy'], 'internal commands are to be sent again');
   stage.submit('late');
   submitOwn();
   assert.deepEqual(stage.names().slice(1), [refused('late')]);
@@ -282,7 +282,7 @@ test('while there is no room nothing is taken, and what is dispatched is finishe
   assert.deepEqual(stage.fatal, []);
 });
 
-test('commands of the node itself wait in the same line, and are answered by their rules', async () => {
+test('internal commands wait in the same queue, and are answered by their rules', async () => {
   const { stage, tasks } = busyStage(1);
   const out = new CommandBuffer(64);
   for (let i = 0; i < 3; i++) encodeConfigure(out, i, 10, 0, 0);
@@ -298,7 +298,7 @@ test('commands of the node itself wait in the same line, and are answered by the
   assert.equal(typeof outcomes[0], 'object');
 });
 
-test('nothing is dispatched before tables may be written, not even what has expired', async () => {
+test('nothing is dispatched before tables may be written, not even expired orders', async () => {
   const stage = new Stage(1, 1_000, 0, false);
   withExpiring(stage);
   stage.time = 2_000;
@@ -314,7 +314,7 @@ test('nothing is dispatched before tables may be written, not even what has expi
   assert.deepEqual(stage.tasks[0]?.bodies, [], 'then it leaves');
 });
 
-test('orders expire on time although nobody trades', async () => {
+test('orders expire on time without any trade', async () => {
   const { stage, tasks } = busyStage(1);
   const engine = withExpiring(stage);
   // Far enough ahead that a busy machine gets there first.
@@ -334,7 +334,7 @@ test('orders expire on time although nobody trades', async () => {
   assert.equal(stage.tasks.length, 0, 'and no other, once nothing expires');
 });
 
-test('after draining nothing is taken, and everything taken before is answered', async () => {
+test('no request is taken after draining, and everything taken before is answered', async () => {
   const { stage, tasks } = busyStage(1);
   stage.submit('b');
   const drained = stage.sequencer.drain();
@@ -400,7 +400,7 @@ test('in any interleaving each request is answered once, in order, after all bef
     assert.deepEqual(stage.fatal, []);
   }));
 
-test('who waits for a commit is called once all that was applied before is in the log', async () => {
+test('a waiter for a commit is called once everything applied before is in the log', async () => {
   const stage = new Stage(1);
   const calls: string[] = [];
   const wait = (name: string): void =>
@@ -445,7 +445,7 @@ test('a record of another node is committed before the log of this one has it', 
   assert.deepEqual(calls.slice(1), ['an own batch: true']);
 });
 
-test('a batch whose outcome is unknown is answered so, and nothing of it is refused', async () => {
+test('a batch with an unknown outcome is answered so, and none of its requests is refused', async () => {
   const stage = new Stage(1);
   stage.submit('a');
   await stage.run(stage.tasks[0]!);
@@ -456,7 +456,7 @@ test('a batch whose outcome is unknown is answered so, and nothing of it is refu
   assert.equal(stage.fatal.length, 1);
 });
 
-test('a sequencer that follows takes nothing, not even commands of the node', async () => {
+test('a sequencer that follows takes no request, not even internal commands', async () => {
   const stage = new Stage(1);
   stage.sequencer.follow(true);
   stage.submit('a');

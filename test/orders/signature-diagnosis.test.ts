@@ -91,7 +91,7 @@ function fitOf(order: SuspectOrder, times: number): string | undefined {
   return undefined;
 }
 
-test('the contract of other markets and the usual other chain are found at once', () => {
+test('the contract of other markets and the other usual chain are found at once', () => {
   assert.equal(fitOf(suspect(at(CHAIN, second)), 1), `the contract of neg-risk markets, ${second}`);
   assert.equal(fitOf(suspect(at(137, contract)), 1), 'chain id 137');
 });
@@ -115,7 +115,7 @@ test('other chains, types, versions and services are found when the order is sen
   }
 });
 
-test('an answer says whose signature it is, and what was tried in vain', () => {
+test('an answer gives the signer, and the attempts without success', () => {
   const of = diagnosis();
   const order = suspect(at(5, contract));
   of.beginRequest(0, true);

@@ -83,7 +83,7 @@ for (const [name, first] of [
     }));
 }
 
-test('a sequence that fails before its turn passes it on, and nobody is lost', (t) =>
+test('a sequence that fails before its turn passes it on, and no other is lost', (t) =>
   seeded(async (random) => {
     const first = 2 ** 31 - 100;
     const failing = sequencesOf(first, COUNT).filter(() => random.chance(20));
@@ -92,7 +92,7 @@ test('a sequence that fails before its turn passes it on, and nobody is lost', (
     assert.deepEqual(takenOf(log), sequencesOf(first, COUNT, failing));
   }));
 
-test('the turn of a dead sequence is passed on once it has come, never earlier', (t) =>
+test('the turn of a dead sequence is passed on once it is reached, never earlier', (t) =>
   seeded(async (random) => {
     const dead = sequencesOf(0, COUNT).filter(() => random.chance(3));
     const { control, log, done } = startTurns(t, 2, 0, COUNT, { dead }, random);
@@ -120,7 +120,7 @@ test('a turn is passed on by its own sequence only, and once', () => {
   awaitApplyTurn(control, 1);
 });
 
-test('a second writer is stopped before it touches anything', () => {
+test('a second writer is stopped before it writes anything', () => {
   const control = new Int32Array(new SharedArrayBuffer(Control.words * 4));
   enterApplyTurn(control, 0);
   assert.throws(() => enterApplyTurn(control, 1), /the engine has one writer/);
@@ -129,7 +129,7 @@ test('a second writer is stopped before it touches anything', () => {
   assert.equal(control[Control.applyTurn], 1);
 });
 
-test('slots hold what they were allocated for, part beside part', () => {
+test('slots have their allocated sizes, with adjacent parts', () => {
   for (const [body, commands] of [
     [1_000, 3],
     [1_001, 100],

@@ -15,7 +15,7 @@ const chromium = findChromium();
 const noBrowser = chromium === undefined && 'no Chromium here (apt-get install chromium)';
 
 test(
-  'the page of a node shows its role, its leader and its lag, all nodes, and who is away',
+  'the page of a node shows its role, its leader and its lag, all nodes, and the missing ones',
   { skip: NEEDS_ETCD.skip || noBrowser },
   (t) =>
     clustered(async (cluster) => {

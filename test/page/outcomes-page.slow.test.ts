@@ -15,7 +15,7 @@ const MOMENT = String.raw`\w+ \d+, 20\d\d, \d\d:\d\d`;
 const chromium = findChromium();
 const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
 
-test('outcomes on the page of a node', { skip }, async (t) => {
+test('the page of a node shows outcomes', { skip }, async (t) => {
   const directory = temporaryDirectory();
   const [three, yes, halves, pair] = (await withMarkets(directory, [
     { id: 1, outcomes: CLUBS },
@@ -58,7 +58,7 @@ test('outcomes on the page of a node', { skip }, async (t) => {
     await shows(row(2, '.market-outcomes'), '');
   });
 
-  await t.test('the chosen one of three has its price beside those of the others', async () => {
+  await t.test('a chosen outcome of three has its price beside those of the others', async () => {
     await shows('#outcomes label:nth-of-type(1)', 'Harbor Comets0\\.45');
     await shows('#outcomes label:nth-of-type(2)', 'Draw0\\.20');
     await shows('#outcomes label:nth-of-type(3)', 'Northgate Owls–');
@@ -82,7 +82,7 @@ test('outcomes on the page of a node', { skip }, async (t) => {
   });
 
   await t.test(
-    'void markets and other payouts say so, in the list and beside the book',
+    'void markets and other payouts are labelled, in the list and beside the book',
     async () => {
       await operator.done('POST /admin/markets/void', { condition: halves.conditionId });
       const { conditionId: condition } = pair;
@@ -105,7 +105,7 @@ test('outcomes on the page of a node', { skip }, async (t) => {
     },
   );
 
-  await t.test('a phone shows all of it without sideways scrolling', async () => {
+  await t.test('a phone shows the page without sideways scrolling', async () => {
     await reader.look(PHONE, 'dark');
     for (const view of ['markets', 'market']) {
       await page.click(`.views [data-view=${view}]`);

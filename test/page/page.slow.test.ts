@@ -41,7 +41,7 @@ interface Stage {
   node: TestNode;
 }
 
-test('the page of a node', { skip }, async (t) => {
+test('the page of a node works in a browser', { skip }, async (t) => {
   const directory = temporaryDirectory();
   const markets = await withMarkets(directory, [{ id: 1 }, { id: 2 }, { id: 3, tick: 0.001 }]);
   const adminPort = await freePort();
@@ -89,7 +89,7 @@ function bidOf(ticks: number): number {
 }
 
 async function loads(t: TestContext, { origin, reader, settings }: Stage): Promise<void> {
-  await t.test('loads without an error, from its own node alone', async () => {
+  await t.test('the page loads without an error, from its own node alone', async () => {
     await reader.sees('#connection', /^Live$/);
     await reader.sees('#question', /^Question 1\?$/);
     await reader.sees('#ladder .asks', /0\.94/);
@@ -104,7 +104,7 @@ async function loads(t: TestContext, { origin, reader, settings }: Stage): Promi
 
 async function finds(t: TestContext, { reader }: Stage): Promise<void> {
   const { keyboard } = reader.page;
-  await t.test('searches, and says when nothing is found', async () => {
+  await t.test('the search finds markets, and says when nothing is found', async () => {
     await keyboard.press('/');
     await keyboard.type('question 3');
     await reader.sees('#found', /^1 found/);
@@ -116,7 +116,7 @@ async function finds(t: TestContext, { reader }: Stage): Promise<void> {
     assert.equal((await reader.texts('#markets a')).length, 3);
   });
 
-  await t.test('a link for keys skips the list, and leaves the market as it is', async () => {
+  await t.test('a link for keyboards skips the list, and keeps the market', async () => {
     await reader.page.focus('.skip');
     await keyboard.press('Enter');
     await until(() => reader.ask('hasFocus', '#market'));
@@ -126,7 +126,7 @@ async function finds(t: TestContext, { reader }: Stage): Promise<void> {
     await reader.page.focus('#search');
   });
 
-  await t.test('a market and its other outcome are chosen with keys alone', async () => {
+  await t.test('a market and its other outcome can be chosen with keys alone', async () => {
     await keyboard.type('question 2');
     await reader.sees('#found', /^1 found/);
     await keyboard.press('ArrowDown');
@@ -143,7 +143,7 @@ async function finds(t: TestContext, { reader }: Stage): Promise<void> {
 }
 
 async function follows(t: TestContext, stage: Stage): Promise<void> {
-  await t.test('a trade is on tape, chart and ladder', async () => {
+  await t.test('a trade appears on tape, chart and ladder', async () => {
     const { reader } = stage;
     await reader.sees('#ladder .spread', /Nobody offers/);
     for (const ticks of [50, 60, 70]) {
@@ -154,7 +154,7 @@ async function follows(t: TestContext, stage: Stage): Promise<void> {
     }
   });
 
-  await t.test('trades that are read again are those that were told, at each price', async () => {
+  await t.test('trades that are read again equal the streamed ones at each price', async () => {
     const { markets, node, reader } = stage;
     const maker = await Trader.join(node, 'maker');
     const taker = await Trader.join(node, 'taker');
@@ -176,7 +176,7 @@ async function follows(t: TestContext, stage: Stage): Promise<void> {
     assert.deepEqual(await newest(), told);
   });
 
-  await t.test('a book says how many decimals its prices have', async () => {
+  await t.test('a book shows its prices with their number of decimals', async () => {
     const { markets, reader } = stage;
     const asset_id = markets[1]!.tokenIds[0]!;
     const book = { tick_size: '0.001', bids: [{ price: '0.305', size: '7' }], asks: [] };
@@ -188,7 +188,7 @@ async function follows(t: TestContext, stage: Stage): Promise<void> {
     await reader.sees(BEST_BID, /^0\.2725/);
   });
 
-  await t.test('an address that names no market is said to, until another is chosen', async () => {
+  await t.test('an address without a market shows a message until a market is chosen', async () => {
     const { reader } = stage;
     const { page } = reader;
     await page.evaluate("location.hash = '#999'");
@@ -209,7 +209,7 @@ async function follows(t: TestContext, stage: Stage): Promise<void> {
 async function tellsStates(t: TestContext, { directory, reader }: Stage): Promise<void> {
   const { page } = reader;
   await t.test(
-    'a chance is shown after a trade or with two sides, outcomes with prices',
+    'a chance is shown after a trade or with two sides, and outcomes with prices',
     async () => {
       await page.focus('#search');
       await page.keyboard.press('Escape');
@@ -223,7 +223,7 @@ async function tellsStates(t: TestContext, { directory, reader }: Stage): Promis
     },
   );
 
-  await t.test('closed, paused and past markets say so, and are found by a filter', async () => {
+  await t.test('closed, paused and past markets are labelled, and found by a filter', async () => {
     const { events } = catalogFile([{ id: 11 }, { id: 12 }, { id: 13 }]) as {
       events: { markets: Record<string, unknown>[] }[];
     };
@@ -260,7 +260,7 @@ async function tellsStates(t: TestContext, { directory, reader }: Stage): Promis
     assert(!(await reader.ask('isShown', '#state')), 'an open market has no badge');
   });
 
-  await t.test('the node has figures in words, and links to its documents', async () => {
+  await t.test('the node shows its numbers in words, and links to its documents', async () => {
     await reader.sees('#lag', /Last snapshot.*Orders in the queue.*Stream connections/s);
     const links = await page.$$eval('.links a', (all) => all.map((link) => link.href));
     const statuses = await Promise.all(links.map(async (link) => (await fetch(link)).status));
@@ -269,15 +269,18 @@ async function tellsStates(t: TestContext, { directory, reader }: Stage): Promis
 }
 
 async function keepsUp(t: TestContext, { markets, reader }: Stage): Promise<void> {
-  await t.test('a burst of events is drawn by frames, and only where it changed', async () => {
-    const token = markets[1]!.tokenIds[0]!;
-    const { others, own, shown } = await reader.ask<Written>('burst', BURST, token);
-    assert.equal(shown, BURST.toLocaleString('en'), 'the last size is shown');
-    assert(own > 0 && own < BURST / 2, `the size was written ${own} times in ${BURST} events`);
-    assert.equal(others, 0, 'rows of better prices are left alone');
-  });
+  await t.test(
+    'a burst of messages is drawn by frames, and only changed cells are written',
+    async () => {
+      const token = markets[1]!.tokenIds[0]!;
+      const { others, own, shown } = await reader.ask<Written>('burst', BURST, token);
+      assert.equal(shown, BURST.toLocaleString('en'), 'the last size is shown');
+      assert(own > 0 && own < BURST / 2, `the size was written ${own} times in ${BURST} events`);
+      assert.equal(others, 0, 'rows of better prices are left alone');
+    },
+  );
 
-  await t.test('after a gap in the numbers the book is read anew', async () => {
+  await t.test('the book is read anew after a gap in the sequence', async () => {
     await reader.ask('tell', BURST + 2, []);
     await reader.sees('#ladder .bids tr:nth-child(2)', /^0\.2625/);
   });
@@ -301,26 +304,29 @@ async function isAccessible(t: TestContext, { reader }: Stage): Promise<void> {
 }
 
 async function survives(t: TestContext, stage: Stage): Promise<void> {
-  await t.test('says that the node is away, and goes on when it is there again', async () => {
-    const { directory, reader, settings } = stage;
-    // The browser loads the page again when it is no phone any more.
-    await reader.look(DESKTOP, 'light');
-    await reader.sees('#question', /^Question 2\?$/);
-    await reader.sees('#connection', /^Live$/);
-    await stage.node.end('SIGKILL');
-    await reader.sees('#connection', /^Away since .*, trying again$/);
-    await reader.sees('#question', /^Question 2\?$/);
-    stage.node = await TestNode.start(directory, { ...settings, ADMIN_TOKEN: TOKEN });
-    await reader.sees('#connection', /^Live$/);
-    await reader.sees(NEWEST, /Buy0\.6610$/);
-    await trade(stage, 1, 80);
-    await reader.sees(NEWEST, /Buy0\.8010$/);
-    await reader.chartSays('#history', /to 0\.80,/);
-    const others = reader.errors.filter((line) => !/ERR_|WebSocket|40[14]/.test(line));
-    assert.deepEqual(others, [], 'nothing but refusals');
-  });
+  await t.test(
+    'the page says that the node is unreachable, and continues when it is back',
+    async () => {
+      const { directory, reader, settings } = stage;
+      // The browser loads the page again when it is no phone any more.
+      await reader.look(DESKTOP, 'light');
+      await reader.sees('#question', /^Question 2\?$/);
+      await reader.sees('#connection', /^Live$/);
+      await stage.node.end('SIGKILL');
+      await reader.sees('#connection', /^Away since .*, trying again$/);
+      await reader.sees('#question', /^Question 2\?$/);
+      stage.node = await TestNode.start(directory, { ...settings, ADMIN_TOKEN: TOKEN });
+      await reader.sees('#connection', /^Live$/);
+      await reader.sees(NEWEST, /Buy0\.6610$/);
+      await trade(stage, 1, 80);
+      await reader.sees(NEWEST, /Buy0\.8010$/);
+      await reader.chartSays('#history', /to 0\.80,/);
+      const others = reader.errors.filter((line) => !/ERR_|WebSocket|40[14]/.test(line));
+      assert.deepEqual(others, [], 'nothing but refusals');
+    },
+  );
 
-  await t.test('asks for the token of a listener that wants one now', async () => {
+  await t.test('the page asks for the token of a listener that requires one now', async () => {
     const { reader } = stage;
     await reader.page.waitForSelector('#token-dialog[open]');
     assert.deepEqual(await reader.faults(), []);

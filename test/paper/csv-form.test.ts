@@ -101,7 +101,7 @@ test('rows of one time make a book, changes of a market one message, and each tr
   }
 });
 
-test('a token that is no number is the name of an outcome, and the same name gives the same id', async () => {
+test('a token that is no number is the name of an outcome, and equal names give equal ids', async () => {
   const trades = 'timestamp,market,asset,taker_side,taker_price,size\n';
   const one = await read(fileOf(`${trades}5,game,Lions,BUY,0.4,1\n6,game,Bears,BUY,0.4,1\n`));
   const other = await read(fileOf(`${trades}7,game,Bears,BUY,0.4,1\n`));
@@ -215,7 +215,7 @@ function randomRows(random: Random, count: number): { csv: string[]; messages: J
   return { csv, messages };
 }
 
-test('CSV and JSON of the same rows are the same run, also where books and trades are apart', async (t) => {
+test('CSV and JSON of equal rows give equal runs, also when books and trades are in two files', async (t) => {
   const seed = freshSeed();
   t.diagnostic(`replay with: SEED=${seed} npm test`);
   const random = new Random(seed);
@@ -248,7 +248,7 @@ test('CSV and JSON of the same rows are the same run, also where books and trade
   }
 });
 
-test('files of one market are joined: the outcome with books is first, and the same twice is refused', async () => {
+test('files of one market are joined with the outcome with books first, and a repeated file is refused', async () => {
   const trades = fileOf('time,market,token,side,price,size\n9,rain,No,BUY,0.6,1\n', 't.csv');
   const book = 'time,type,market,token,side,price,size\n';
   const early = fileOf(`${book}5,book,rain,Yes,bid,0.4,10\n8,change,rain,Yes,bid,0.4,1\n`, 'a.csv');
@@ -271,7 +271,7 @@ test('files of one market are joined: the outcome with books is first, and the s
   );
 });
 
-test('a market of three tokens is left out and said; trades alone are said to meet nobody', async () => {
+test('a market of three tokens is left out with a message, and trades without books are reported', async () => {
   const head = 'time,market,token,side,price,size\n';
   const path = fileOf(
     `${head}5,cup,Home,BUY,0.4,1\n5,cup,Draw,BUY,0.3,1\n6,cup,Away,BUY,0.3,1\n7,rain,Yes,BUY,0.4,1\n`,
@@ -289,7 +289,7 @@ test('a market of three tokens is left out and said; trades alone are said to me
   assert.match(shown.stdout, /^left out +1, because/m);
 });
 
-test('the examples of the documents are whole, and the table of columns is that of the reader', async () => {
+test('the examples of the documents are valid, and their table of columns is that of the reader', async () => {
   const books = join(ROOT, 'docs/recording-books.example.csv');
   const trades = join(ROOT, 'docs/recording-trades.example.csv');
   const { code, out, stderr } = await importFiles(books, trades);
@@ -308,7 +308,7 @@ test('the examples of the documents are whole, and the table of columns is that 
 
 const recorded = join(process.env.SHARED_DATA ?? join(ROOT, '../shared/data'), 'trades-shared.csv');
 
-test('trades that others have recorded are read as they are', {
+test('trades recorded by other tools are read unchanged', {
   skip: existsSync(recorded) ? false : 'no ../shared/data here',
 }, async () => {
   const { stderr, stdout } = await cli(directory, ['record', 'info', recorded, '--json']);

@@ -142,7 +142,7 @@ function scene({
   };
 }
 
-test('a snapshot says what differs, and first what is gone', () => {
+test('a snapshot gives the differences, removed levels first', () => {
   const { snapshot } = scene();
   assert.deepEqual(snapshot([[0.4, 100]], [[0.5, 20]]), [
     'level buy 0.40 100',
@@ -157,7 +157,7 @@ test('a snapshot says what differs, and first what is gone', () => {
   ]);
 });
 
-test('changes of one message count together, in whatever order they are', () => {
+test('changes of one message count together, in any order', () => {
   const { changes, snapshot } = scene();
   snapshot([[0.4, 100]], [[0.5, 20]]);
   assert.deepEqual(changes([BUY, 0.52, 5], [SELL, 0.5, 0], [SELL, 0.55, 9]), [
@@ -167,7 +167,7 @@ test('changes of one message count together, in whatever order they are', () => 
   ]);
 });
 
-test('levels of a source that cross each other do not stand until they do not', () => {
+test('source levels that cross each other are withdrawn until they no longer cross', () => {
   const { change, snapshot, book } = scene();
   snapshot(
     [[0.4, 100]],
@@ -212,7 +212,7 @@ test('a coarser grid moves the levels that are not on it', () => {
   assert.deepEqual(change(SELL, 0.6, 6), ['level buy 0.40 3', 'level sell 0.60 6']);
 });
 
-test('what paper orders took stays taken until the level changes, or comes back', () => {
+test('size that paper orders took stays taken until the level changes, or returns', () => {
   for (const impact of ['keep', 'restore'] as const) {
     const { change, desk, snapshot } = scene({ impact });
     snapshot(
@@ -241,7 +241,7 @@ test('what paper orders took stays taken until the level changes, or comes back'
   }
 });
 
-test('an order waits for what the source had when it came, whatever comes behind', () => {
+test('an order waits for the size that the source had when it came, and not for later size', () => {
   const { change, desk, print, snapshot } = scene();
   snapshot([[0.4, 100]], []);
   desk.rest(1, BUY, 0.4, 10);
@@ -252,7 +252,7 @@ test('an order waits for what the source had when it came, whatever comes behind
   assert.deepEqual(print(SELL, 0.4, 8), ['print sell 0.40 8', 'fill #1 8']);
 });
 
-test('paper orders at one price share what is left of a print, the oldest first', () => {
+test('paper orders at one price share the rest of a trade print, the oldest first', () => {
   const { desk, print, snapshot } = scene();
   snapshot([[0.4, 100]], []);
   desk.rest(1, BUY, 0.4, 10);
@@ -260,7 +260,7 @@ test('paper orders at one price share what is left of a print, the oldest first'
   assert.deepEqual(print(SELL, 0.4, 113), ['print sell 0.40 113', 'fill #1 10', 'fill #2 3']);
 });
 
-test('a print through a price fills the better orders first, and never more than it has', () => {
+test('a trade print through a price fills the better orders first, and never more than its size', () => {
   const { desk, print, snapshot } = scene();
   snapshot([[0.4, 100]], []);
   desk.rest(1, BUY, 0.4, 10);
@@ -275,7 +275,7 @@ test('a print through a price fills the better orders first, and never more than
   ]);
 });
 
-test('a decrease moves an order by its rule', () => {
+test('a decrease moves an order by its queue rule', () => {
   const filled: Record<string, string[]> = {};
   for (const queue of ['pessimistic', 'proportional'] as const) {
     const { at, change, desk, print, snapshot } = scene({ queue });
@@ -304,7 +304,7 @@ test('no rule leaves more ahead of an order than the level has', () => {
   }
 });
 
-test('a trade that is said as print and decrease moves an order once, in either order', () => {
+test('a trade that arrives as print and decrease moves an order once, in either order', () => {
   for (const queue of ['pessimistic', 'proportional'] as const) {
     for (const order of ['print first', 'decrease first']) {
       const { at, change, desk, print, snapshot } = scene({ queue });
@@ -323,7 +323,7 @@ test('a trade that is said as print and decrease moves an order once, in either 
   }
 });
 
-test('an order is not moved by a trade before it came, though it is said again after', () => {
+test('a trade from before an order does not move it, also when it is repeated later', () => {
   const { at, change, desk, print, snapshot } = scene();
   at(10_000);
   snapshot([[0.4, 100]], []);
@@ -337,7 +337,7 @@ test('an order is not moved by a trade before it came, though it is said again a
   assert.deepEqual(print(SELL, 0.4, 45).slice(1), ['fill #1 5']);
 });
 
-test('an order gets no more of several prints of one message than it has', () => {
+test('an order gets no more than its size from several prints of one message', () => {
   const { book, desk, snapshot } = scene();
   snapshot([[0.4, 100]], []);
   desk.rest(1, BUY, 0.45, 10);
@@ -354,7 +354,7 @@ test('an order gets no more of several prints of one message than it has', () =>
   ]);
 });
 
-test('what is cancelled of a level that grows meanwhile moves an order by each share of it', () => {
+test('cancels of a level that grows meanwhile move an order by each share of it', () => {
   const { at, change, desk, print, snapshot } = scene({ queue: 'proportional' });
   at(10_000);
   snapshot([[0.4, 100]], []);
@@ -367,7 +367,7 @@ test('what is cancelled of a level that grows meanwhile moves an order by each s
   assert.deepEqual(print(SELL, 0.4, 14).slice(1), ['fill #1 1.5']);
 });
 
-test('prints and levels of the second token are those of the first one at 1 - price', () => {
+test('prints and levels of the second token equal those of the first one at 1 - price', () => {
   const desk = new Desk();
   const out = new CommandBuffer();
   const options = {
@@ -402,7 +402,7 @@ test('prints and levels of the second token are those of the first one at 1 - pr
   assert.deepEqual(said(out), ['print sell 0.45 2']);
 });
 
-test('a book that lacks some of the best levels is a trade where the source sends no prints', () => {
+test('a book without some of its best levels counts as a trade when the source sends no prints', () => {
   const desk = new Desk();
   const out = new CommandBuffer();
   const options = {
@@ -471,7 +471,7 @@ test('a book that lacks some of the best levels is a trade where the source send
   );
 });
 
-test('a change of ticks of the source is one of the market, and ends levels as it ends orders', () => {
+test('a tick change of the source changes the market, and ends levels like orders', () => {
   const sim = new Simulator({ ...SMALL }, { ledger: true });
   const [yes] = sim.addMarket({ ticksPerUnit: 1_000 }) as [TokenRow, TokenRow];
   sim.deposit('source', 1e6 * SHARE);
@@ -524,7 +524,7 @@ test('a change of ticks of the source is one of the market, and ends levels as i
   audit(t);
 });
 
-test('after a start, and after a source that could not be trusted, orders wait behind all that it has', () => {
+test('orders wait behind the whole level after a start, and after a stale source', () => {
   const { at, book, change, desk, print, snapshot } = scene();
   const out = new CommandBuffer();
   desk.rest(1, BUY, 0.4, 50);
@@ -545,7 +545,7 @@ test('after a start, and after a source that could not be trusted, orders wait b
   assert.deepEqual(print(SELL, 0.4, 75).slice(1), ['fill #1 5']);
 });
 
-test('levels that stand from before a start are brought to what the source has', () => {
+test('levels from before a start are set to those of the source', () => {
   const desk = new Desk();
   desk.stands.set(`${BUY} 4000`, 7 * SHARE).set(`${SELL} 6000`, 8 * SHARE);
   const options = {
@@ -561,7 +561,7 @@ test('levels that stand from before a start are brought to what the source has',
   assert.deepEqual(said(out), ['level sell 0.60 0', 'level buy 0.30 1', 'level sell 0.65 8']);
 });
 
-test('a source whose clock stands still, or jumps, fills no memory and explains nothing by what is far', () => {
+test('a source whose clock stands still, or jumps, fills no memory and explains nothing by distant trades', () => {
   const cancelled: number[] = [];
   const reports = new DoubleReports(({ left }) => void cancelled.push(left));
   for (let i = 0; i < 5_000; i++) reports.decrease(10, 9, 7);

@@ -26,7 +26,7 @@ function damageOf(message: JsonObject): string | undefined {
   return damage ?? (events.length === 0 ? 'it says nothing' : undefined);
 }
 
-test('the command prints the schema, and the documents have it and its examples', async () => {
+test('the command prints the schema that the documents have, with its examples', async () => {
   const { code, stdout } = await cli(temporaryDirectory(), ['record', 'schema']);
   assert.equal(code, 0);
   assert.deepEqual(JSON.parse(stdout), SCHEMA);
@@ -70,7 +70,7 @@ function* variants(value: unknown, others: readonly unknown[]): Generator<unknow
   }
 }
 
-test('what the schema accepts is read, whatever stands in place of a member', () => {
+test('the reader accepts what the schema accepts, with any value in place of a member', () => {
   const others = [
     ...[null, true, 0, 7, -1, 0.5, 1e300, [], {}, [null], [{}], ''],
     ...[
@@ -106,7 +106,7 @@ test('what the schema accepts is read, whatever stands in place of a member', ()
   assert(accepted > 200 && refused > 1_000, `${accepted} accepted, ${refused} refused`);
 });
 
-test('recorded streams match', { skip: sharedPaths().length === 0 }, () => {
+test('recorded streams match the schema', { skip: sharedPaths().length === 0 }, () => {
   for (const path of sharedPaths()) {
     assert(existsSync(path));
     for (const line of readFileSync(path, 'utf8').split('\n')) {

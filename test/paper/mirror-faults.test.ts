@@ -40,7 +40,7 @@ test('changes of both forms are followed, and a level of size 0 is gone', async 
   assert.equal(mirrored.venue.connections, 2);
 });
 
-test('a place that shows a missed message leads to a snapshot', async (t) => {
+test('a stream cursor that shows a missed message leads to a snapshot', async (t) => {
   const mirrored = await MirroredEngine.start(t, withPlaces);
   const { token, venue } = mirrored;
   venue.change(token, [['BUY', '0.38', '1']]);
@@ -83,7 +83,7 @@ test('a damaged message leads to another connection, which begins with whole boo
   }
 });
 
-test('a wrong hash is noticed where the source makes hashes by the same rule, and only there', async (t) => {
+test('a wrong hash is noticed when the source makes hashes by the same rule, and only then', async (t) => {
   const mirrored = await MirroredEngine.start(t, (venue, token) => {
     venue.makesHashes = true;
     usual(venue, token);
@@ -104,11 +104,11 @@ test('a wrong hash is noticed where the source makes hashes by the same rule, an
   await mirrored.equal();
   venue.makesHashes = false;
   await reconnected();
-  const doubted = mirrored.staleCount('hash');
+  const stale = mirrored.staleCount('hash');
   venue.sendBook(token, { hash: '0'.repeat(40) });
   venue.change(token, [['BUY', '0.4', '5']]);
   await mirrored.equal();
-  assert.equal(mirrored.staleCount('hash'), doubted);
+  assert.equal(mirrored.staleCount('hash'), stale);
 });
 
 test('a crossed source is paused while its snapshots are crossed too, and its levels are withdrawn', async (t) => {
@@ -147,7 +147,7 @@ test('a silent source is paused with its reason, and comes back', async (t) => {
   await mirrored.equal();
 });
 
-test('a connection that is soon there again withdraws nothing', async (t) => {
+test('a connection that soon returns withdraws no level', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual);
   const { token, venue } = mirrored;
   let isEmpty = false;
@@ -162,7 +162,7 @@ test('a connection that is soon there again withdraws nothing', async (t) => {
   assert.equal(isEmpty, false);
 });
 
-test('an answer from before what the stream has said is asked for again', async (t) => {
+test('an answer older than the stream is requested again', async (t) => {
   const mirrored = await MirroredEngine.start(t, withPlaces);
   const { token, venue } = mirrored;
   let old = 2;
@@ -178,7 +178,7 @@ test('an answer from before what the stream has said is asked for again', async 
   assert(old < 0);
 });
 
-test('an answer that was asked for before messages were missed is no snapshot of them', async (t) => {
+test('an answer that was requested before messages were missed does not replace them', async (t) => {
   const mirrored = await MirroredEngine.start(t, withPlaces);
   const { token, venue } = mirrored;
   venue.change(token, [['BUY', '0.38', '1']]);
@@ -217,7 +217,7 @@ test('a change of the tick pulls the catalog and takes a snapshot', async (t) =>
   await until(() => mirrored.levels().bids.includes('103@0.4'));
 });
 
-test('a new market and a resolved one are looked at soon', async (t) => {
+test('a new market and a resolved one are polled soon', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual);
   mirrored.venue.tellAll({ event_type: 'new_market', market: 'x' });
   await until(() => mirrored.pulls === 1);
@@ -246,7 +246,7 @@ test('a source whose clock is behind after a restart is followed again', async (
 /** A time more than sixty years ahead, which a recording can have. */
 const FAR = '3800000000000';
 
-test('a message from the far future does not outdo the answers that come after it', async (t) => {
+test('a message from the far future does not outrank later answers', async (t) => {
   const mirrored = await MirroredEngine.start(t, withPlaces);
   const { token, venue } = mirrored;
   venue.change(token, [['BUY', '0.37', '9']], { isSilent: true });
@@ -260,7 +260,7 @@ test('a message from the far future does not outdo the answers that come after i
   await mirrored.equal();
 });
 
-test('an answer from the far future hides no change that comes after it', async (t) => {
+test('an answer from the far future hides no later change', async (t) => {
   const mirrored = await MirroredEngine.start(t, withPlaces);
   const { token, venue } = mirrored;
   venue.change(token, [['BUY', '0.38', '1']]);
@@ -277,7 +277,7 @@ test('an answer from the far future hides no change that comes after it', async 
   await mirrored.equal();
 });
 
-test('a list that never ends is given up', async (t) => {
+test('a list without an end is given up', async (t) => {
   const venue = await FakeVenue.start(t);
   venue.repeatsPages = true;
   const api = new SourceApi(venue.url, venue.url, new AbortController().signal);
@@ -300,7 +300,7 @@ test('a source that names more streams than its tokens have loses its connection
   await until(() => venue.connections === 2);
 });
 
-test('a source is not silent where this process stood still', async (t) => {
+test('a source does not count as silent when this process stood still', async (t) => {
   const venue = await FakeVenue.start(t);
   const lost: string[] = [];
   let events = 0;
@@ -323,7 +323,7 @@ test('a source is not silent where this process stood still', async (t) => {
   assert.deepEqual(lost, []);
 });
 
-test('markets that a source says have resolved are looked at, a bounded number of them', async (t) => {
+test('markets that a source reports as resolved are polled, a bounded number of them', async (t) => {
   const venue = await FakeVenue.start(t);
   let looked = 0;
   const mirror = new BookMirror({

@@ -37,7 +37,7 @@ function firstTokens({ markets }: FakeVenue): string[] {
   return markets.map(({ tokenIds }) => tokenIds[0]!);
 }
 
-test('markets of over 400 tokens are followed by two connections, and a later one finds its place', async (t) => {
+test('markets of over 400 tokens are followed by two connections, and a later market joins one', async (t) => {
   const mirrored = await many(t);
   const { venue } = mirrored;
   const sizes = (): number[] => venue.subscriptions.sort((a, b) => b - a);
@@ -62,7 +62,7 @@ test('markets of over 400 tokens are followed by two connections, and a later on
   assert.deepEqual(sizes(), [TOKENS_MAX, all + 2 - TOKENS_MAX]);
 });
 
-test('snapshots of many books come in pages, and one that is refused keeps no other one back', async (t) => {
+test('snapshots of many books come in pages, and a refused one delays no other', async (t) => {
   const mirrored = await many(t);
   const { venue } = mirrored;
   const tokens = firstTokens(venue);
@@ -88,7 +88,7 @@ test('snapshots of many books come in pages, and one that is refused keeps no ot
   assert(venue.asked.every(({ length }) => length <= ITEMS_MAX));
 });
 
-test('after a restart, markets that somebody has orders or shares of come before others of `top:N`', async (t) => {
+test('markets with orders or shares come before others of `top:N` after a restart', async (t) => {
   const mirrored = await MirroredEngine.start(t, own, { markets: 5 });
   const { sim, venue } = mirrored;
   const [, first, second, third] = venue.markets;
@@ -104,7 +104,7 @@ test('after a restart, markets that somebody has orders or shares of come before
   await until(() => live().length === 5);
 });
 
-test('markets without two outcomes are counted, and leave their places of top:N to others', async (t) => {
+test('markets without two outcomes are counted, and leave their places in top:N to others', async (t) => {
   const mirrored = await MirroredEngine.start(t, own, { markets: 6 });
   const { venue } = mirrored;
   const [first, second] = venue.markets;
@@ -126,7 +126,7 @@ test('markets without two outcomes are counted, and leave their places of top:N 
   assert.deepEqual(mirrored.mirror.facts().leftOut, [first!.conditionId]);
 });
 
-test('a stream that cannot be reached is said with its address and reason, once', async (t) => {
+test('an unreachable stream is logged once with its address and reason', async (t) => {
   const venue = await FakeVenue.start(t);
   const port = await freePort();
   const lines: string[] = [];

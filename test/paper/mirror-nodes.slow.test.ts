@@ -212,7 +212,7 @@ async function checkAcknowledged(
   assert.deepEqual(new Map(held.sort()), new Map([...shares].sort()));
 }
 
-test('the living demo of one node is mirrored by another one, and both are killed in the middle', async () => {
+test('a node mirrors the live demo of another one through kills of both', async () => {
   const [sourceDir, mirrorDir] = [temporaryDirectory(), temporaryDirectory()];
   const demo: Settings = {
     CLIENT_PROFILE: 'polymarket',
@@ -302,7 +302,7 @@ test('the living demo of one node is mirrored by another one, and both are kille
   await verified(mirrorDir, mirrorSettings);
 });
 
-test('a directory without a ledger is not mirrored into: the start is refused', async () => {
+test('a start that mirrors into a directory without a ledger is refused', async () => {
   const dataDir = temporaryDirectory();
   await withMarkets(dataDir, [{ id: 1 }]);
   await (await TestNode.start(dataDir)).stop();

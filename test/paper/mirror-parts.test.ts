@@ -8,7 +8,7 @@ import { DelayedQueues } from '../../server/paper/delayed-queues.ts';
 import { recordedPayout } from '../../storage/catalog/payout.ts';
 import { until } from '../common/node-harness.ts';
 
-test('a source says what a market pays, or nothing is paid', () => {
+test('a market is paid only when its source says what it pays', () => {
   const closed = { closed: true };
   const resolved = { closed: true, umaResolutionStatus: 'resolved' };
   const paidBy = (market: object, ...outcomePrices: string[]) =>
@@ -24,7 +24,7 @@ test('a source says what a market pays, or nothing is paid', () => {
     assert.equal(paidBy(resolved, ...prices), undefined, prices.join());
 });
 
-test('a payout of parts is one that the ledger takes', () => {
+test('a payout of parts is accepted by the ledger', () => {
   for (const [prices, weights] of [
     [
       ['0.25', '0.75'],
@@ -56,7 +56,7 @@ test('a payout of parts is one that the ledger takes', () => {
   assert.equal(exchange.cash(2).total, 100_000_000 - 5_000_000 + 7_500_000);
 });
 
-test('delayed requests arrive in their order, and too many of them are refused', async () => {
+test('delayed requests arrive in order, and too many of them are refused', async () => {
   const arrived: number[] = [];
   const refused: number[] = [];
   const lines: OrderIntake = {

@@ -34,7 +34,7 @@ async function asksAfterTaking(mirrored: MirroredEngine): Promise<string[][]> {
   };
   const seen: string[][] = [];
   let marks = 0;
-  const noteAfter = async (say: () => void): Promise<void> => {
+  const recordAfter = async (say: () => void): Promise<void> => {
     marks += 1;
     const mark = `${marks}@0.39`;
     say();
@@ -44,13 +44,13 @@ async function asksAfterTaking(mirrored: MirroredEngine): Promise<string[][]> {
   };
   take(100);
   seen.push(mirrored.levels().asks);
-  await noteAfter(() => undefined);
-  await noteAfter(() => venue.sendBook(token));
-  await noteAfter(() => venue.change(token, [['SELL', '0.43', '70']]));
+  await recordAfter(() => undefined);
+  await recordAfter(() => venue.sendBook(token));
+  await recordAfter(() => venue.change(token, [['SELL', '0.43', '70']]));
   return seen;
 }
 
-test('what a paper order took comes back with the next change of its level, and of no other one', async (t) => {
+test('size that a paper order took comes back with the next change of its level, and of no other one', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual, { impact: 'keep' });
   assert.deepEqual(await asksAfterTaking(mirrored), [
     ['30@0.44'],
@@ -60,7 +60,7 @@ test('what a paper order took comes back with the next change of its level, and 
   ]);
 });
 
-test('under `restore` what a paper order took comes back with the next message of its book', async (t) => {
+test('size that a paper order took comes back with the next message of its book under `restore`', async (t) => {
   const mirrored = await MirroredEngine.start(t, usual, { impact: 'restore' });
   assert.deepEqual(await asksAfterTaking(mirrored), [
     ['30@0.44'],

@@ -251,7 +251,7 @@ async function seeded(t: TestContext, body: (random: Random) => Promise<void>): 
   });
 }
 
-test('over imports in drawn orders, with and without a restart, each holder of the winning token is paid', (t) =>
+test('each holder of the winning token is paid after imports in drawn orders, with and without a restart', (t) =>
   seeded(t, async (random) => {
     const dataDir = temporaryDirectory();
     const count = rounds(6);
@@ -284,7 +284,7 @@ test('over imports in drawn orders, with and without a restart, each holder of t
     await stage.operator.node.stop();
   }));
 
-test('over pulls and a mirror of a source that turns round, each holder of the winning token is paid', (t) =>
+test('each holder of the winning token is paid after pulls and a mirror of a source that reverses its outcomes', (t) =>
   seeded(t, async (random) => {
     const venue = await FakeVenue.start(t);
     const [first] = venue.markets as [CatalogMarket];

@@ -196,7 +196,7 @@ class PaperRun {
       if (kind === CommandKind.level) this.levelMet(at, fills);
       if (kind === CommandKind.fill) this.queueMet(fills, reached);
       if (kind === CommandKind.print) assert.equal(fills.length, 1);
-      this.note(fills);
+      this.collect(fills);
     }
     assert.deepEqual([...reached], [], 'every order got what its place gave it');
     return isOfBook;
@@ -324,7 +324,7 @@ class PaperRun {
       postOnly: type === 'GTC' && random.chance(50),
     });
     const fills = sim.fills(from);
-    this.note(fills);
+    this.collect(fills);
     const left = size - this.takerMet(bookSide, ticks * (10_000 / grid), fills);
     if (reason !== RejectReason.accepted) {
       assert(EXPECTED_REASONS.has(reason), `reason ${reason}`);
@@ -416,7 +416,7 @@ class PaperRun {
     return token === this.tokens[0] ? pips : 10_000 - pips;
   }
 
-  private note(fills: readonly SimulatedFill[]): void {
+  private collect(fills: readonly SimulatedFill[]): void {
     for (const { maker, makerPips, size, taker } of fills) {
       for (const word of [maker, taker, makerPips, size]) {
         this.sum = (Math.imul(this.sum, 31) + word) | 0;

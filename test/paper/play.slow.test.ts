@@ -134,7 +134,7 @@ async function stepThrough(played: Played): Promise<unknown[]> {
 
 const recording = record('walk');
 
-test('the same recording and the same bot that steps give the same fills', async () => {
+test('one recording and one stepping bot give equal fills', async () => {
   const runs: unknown[][] = [];
   for (const settings of [{}, {}, { MIRROR_LATENCY_MS: '1500' }, { MIRROR_LATENCY_MS: '1500' }]) {
     const played = await play(await recording, ['--speed', 'max'], settings);
@@ -160,7 +160,7 @@ async function startStepped(): Promise<Played> {
   return { ...played, clock };
 }
 
-test('time stands between steps, and credentials are judged by the wall clock', async () => {
+test('time stands still between steps, and credentials are checked by the wall clock', async () => {
   const { admin, client, clock, node } = await stepped();
   assert.deepEqual(await clock.step(0), { time: STARTED, next: STARTED + 2_000 });
   const placed = await client.orders.post({
@@ -230,7 +230,7 @@ test('the resolution at the end of a recording pays', async () => {
   await end(played);
 });
 
-test('a part is played: the books are those of its beginning, and it ends where it was told to', async () => {
+test('a played part begins with its books, and ends at its requested end', async () => {
   const flags = [
     '--speed',
     'max',
@@ -254,7 +254,7 @@ test('a part is played: the books are those of its beginning, and it ends where 
   await end(played);
 });
 
-test('at a speed time runs by itself', async () => {
+test('time runs by itself at a given speed', async () => {
   const played = await play(await recording, ['--speed', '1000']);
   const { admin, node } = played;
   const refused = await send({ port: admin }, 'POST', '/clock/step', {}, '{"ms":1}');
@@ -269,7 +269,7 @@ test('at a speed time runs by itself', async () => {
   await end(played);
 });
 
-test('a recording that cannot be played is refused with a line', async () => {
+test('a recording that cannot be played is refused with a reason', async () => {
   const refusal = (args: readonly string[], settings = {}): Promise<string> =>
     TestNode.start(
       directory,

@@ -71,7 +71,7 @@ test('markets are counted by the catalog, those without two outcomes apart', asy
   assert.deepEqual([player.marketCount, leftOut], [2, 1]);
 });
 
-test('an entry without a time that can be is never due; a time that goes back is due at the one before', async () => {
+test('an entry without a possible time is never due, and one whose time goes back is due at the one before', async () => {
   const wrong = [1e300, -1, 5.5, 'NaN', null].map((at) => book(at));
   const stamped = [book(1_002, '9007199254740991'), book(1_002, '-1')];
   const { applied, lines, times } = await played([

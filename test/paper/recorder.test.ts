@@ -25,7 +25,7 @@ import { FakeVenue } from './fake-source.ts';
 /** Character that begins a command to a terminal. */
 const ESC = '\u001b';
 
-test('a venue is recorded over a lost connection, and the file ends in order', async (t) => {
+test('a venue is recorded over a lost connection, and the file is complete', async (t) => {
   const venue = await FakeVenue.start(t);
   const [{ conditionId, tokenIds } = { conditionId: '', tokenIds: [''] }] = venue.markets;
   const token = tokenIds[0]!;
@@ -71,7 +71,7 @@ test('a venue is recorded over a lost connection, and the file ends in order', a
   assert.equal(info.code, 0);
 });
 
-test('what was sent is soon on disk, even while the catalog does not answer', async (t) => {
+test('messages are soon on disk, also while the catalog does not answer', async (t) => {
   const venue = await FakeVenue.start(t);
   const [{ conditionId, tokenIds } = { conditionId: '', tokenIds: [''] }] = venue.markets;
   const token = tokenIds[0]!;
@@ -131,7 +131,7 @@ test('a recording is not begun without a market, or over a file', async (t) => {
   assert.match(none.stderr, /has no open market of top:20/);
 });
 
-test('a source that does not answer says its address and the reason', async (t) => {
+test('a source without an answer is reported with its address and the reason', async (t) => {
   const directory = temporaryDirectory();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -209,7 +209,7 @@ test('on a terminal recording and importing show messages, rate and size; elsewh
   }
 });
 
-test('of the largest volumes, markets without two outcomes take no place', async (t) => {
+test('markets without two outcomes take no place among the largest volumes', async (t) => {
   const venue = await FakeVenue.start(t, 5);
   const [first, second, third] = venue.markets;
   for (const market of [first!, third!])
@@ -262,7 +262,7 @@ test('a venue with one address for trading, one for the catalog and one for the 
   assert.deepEqual([markets, messages.last_trade_price], [1, 1]);
 });
 
-test('the addresses that the documents show are settings and options that are taken', () => {
+test('the addresses in the documents are accepted as settings and options', () => {
   for (const page of ['docs/guides/paper-and-backtests.md']) {
     const shown = readFileSync(join(ROOT, page), 'utf8').replaceAll('\\\n', '');
     const lines = shown.split('\n').filter((line) => line.includes('MIRROR_URL=https:'));

@@ -39,7 +39,7 @@ function prove(
   return found;
 }
 
-test('a random venue that says trades twice, with random traders', () => {
+test('the proof holds for a random venue that reports trades twice, with random traders', () => {
   withSeed((random) => {
     const recorded = randomRecording(random, STEPS);
     const found = prove(recorded, random.next(), SETTINGS);
@@ -48,7 +48,7 @@ test('a random venue that says trades twice, with random traders', () => {
 });
 
 for (const path of sharedPaths()) {
-  test(`random traders on ${path.split('/').at(-1)}`, async () => {
+  test(`the proof holds for random traders on ${path.split('/').at(-1)}`, async () => {
     const recorded = await readRecorded(path);
     withSeed((random) => {
       const drawn = random.below(SETTINGS.length);

@@ -48,7 +48,7 @@ async function threeMembers(path: string): Promise<void> {
   await writer.close(1_010);
 }
 
-test('what is written is read, and any gunzip reads it too', async () => {
+test('a recording reads back as written, also by any gunzip', async () => {
   const path = newPath();
   await threeMembers(path);
   const recording = await openRecording(path);
@@ -97,7 +97,7 @@ test('a file that was cut is read up to its last whole member', async () => {
   assert.match(stdout, /not whole, at byte \d+\n$/);
 });
 
-test('a changed byte is found, wherever it is', async () => {
+test('a changed byte is found at any place', async () => {
   const path = newPath();
   await threeMembers(path);
   const whole = readFileSync(path);
@@ -139,7 +139,7 @@ const PUBLIC = [
   '{"event_type":"last_trade_price","market":"other","asset_id":"44","timestamp":"8","price":"0.5","size":"1","side":"BUY"}',
 ];
 
-test('a member that inflates to far more than it says is damaged, and takes no memory', async () => {
+test('a member that inflates to far more than its header says counts as damaged, and takes no memory', async () => {
   const path = newPath();
   const { Z_FULL_FLUSH: finishFlush } = constants;
   const block = deflateRawSync(Buffer.alloc(2 ** 20), { finishFlush });
@@ -181,7 +181,7 @@ test('the public form is read directly, plain or gzipped, with a catalog made of
   }
 });
 
-test('of the public form a last line that is not whole is left out, another one is named', async () => {
+test('an incomplete last line of the public form is left out, and another incomplete line is named', async () => {
   const path = newPath();
   writeFileSync(path, `${PUBLIC[0]}\n${PUBLIC[1]!.slice(0, 50)}`);
   assert.equal((await all(path)).length, 1);
@@ -197,7 +197,7 @@ test('of the public form a last line that is not whole is left out, another one 
   await assert.rejects(all(path), /no message of a market/);
 });
 
-test('what a message of the public form says wrong is damaged, and not in its catalog', async () => {
+test('a wrong message of the public form counts as damaged, and is not in the catalog', async () => {
   const path = newPath();
   const damaged = [
     '{"event_type":"book","market":"game","asset_id":"77","timestamp":"5","bids":[{"price":0.4001,"size":"9"}],"asks":[]}',
@@ -220,7 +220,7 @@ test('what a message of the public form says wrong is damaged, and not in its ca
   assert.match(stdout, /^damaged messages +3$/m);
 });
 
-test('a line that is no entry is named, though its member is whole', async () => {
+test('a line that is no entry is named, also when its member is whole', async () => {
   for (const entry of [null, 7, { kind: 'end' }, { at: 1, kind: 'message', message: null }]) {
     const path = newPath();
     const writer = await RecordingWriter.create(path, START);
@@ -230,7 +230,7 @@ test('a line that is no entry is named, though its member is whole', async () =>
   }
 });
 
-test('messages that are not what they should be do not stop a recording from being opened', async () => {
+test('a recording with invalid messages can be opened', async () => {
   const path = newPath();
   const common = { market: 'game', asset_id: '11', timestamp: '9' };
   const damaged = [

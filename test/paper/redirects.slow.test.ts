@@ -112,7 +112,7 @@ function openedBy(t: TestContext, url: string): { readonly state: string[]; clos
   return { state, close: () => socket.close() };
 }
 
-test('requests and streams follow a redirect to the same host, with what they asked for', async (t) => {
+test('requests and streams follow a redirect to the same host, with their path and query', async (t) => {
   const venue = await FakeVenue.start(t);
   const [market] = venue.markets;
   const [token] = market!.tokenIds as [string];
@@ -164,7 +164,7 @@ test('no request and no stream follows a redirect to another host, or to another
   assert.equal(other.calls(), 0, 'nobody came');
 });
 
-test('a pull follows to the same host, and fails with the reason where the source redirects to another one', async (t) => {
+test('a pull follows a redirect to the same host, and fails with the reason when it leads to another one', async (t) => {
   const venue = await FakeVenue.start(t);
   const { url } = await fronted(t, venue, 301, (path) => path);
   const store = openCatalog(temporaryDirectory(), { durability: 'committed' });

@@ -26,7 +26,7 @@ const changeOf = (price: string, size: string, side = 'BUY') =>
 const printOf = (price: string, side: string) =>
   readEvents({ ...HEAD, event_type: 'last_trade_price', price, size: '2', side });
 
-test('prices and sizes are exact, whatever the digits', () => {
+test('prices and sizes are exact for any digits', () => {
   withSeed((random) => {
     for (let i = 0; i < 2_000; i++) {
       const pips = random.between(1, 9_999);
@@ -46,7 +46,7 @@ function decimal(random: Random, value: number, places: number): string {
   return fraction === '' ? whole || '0' : `${whole}.${fraction}`;
 }
 
-test('between two pips, a level offers less and a print reaches fewer orders; sizes lose the rest', () => {
+test('a price between two pips offers less or reaches fewer orders, and sizes are rounded down', () => {
   const pipsOf = ([event]: ReturnType<typeof readEvents>): number =>
     event?.kind === 'changes' ? event.changes[0]!.pips : event?.kind === 'print' ? event.pips : 0;
   assert.equal(pipsOf(changeOf('0.400001', '1', 'BUY')), 4_000);
@@ -58,7 +58,7 @@ test('between two pips, a level offers less and a print reaches fewer orders; si
   assert.deepEqual(changeOf('.4', '1.9999999'), [{ kind: 'changes', ...SAID, changes }]);
 });
 
-test('changes of several tokens come for each token apart, in their order', () => {
+test('changes of several tokens are read for each token apart, in their order', () => {
   const change = (asset_id: string, side: string, price: string) => {
     return { asset_id, side, price, size: '1' };
   };
@@ -84,7 +84,7 @@ test('changes of several tokens come for each token apart, in their order', () =
   );
 });
 
-test('a resolution says what it pays by weights, by its winner, or not at all', () => {
+test('a resolution has weights, a winner, or neither', () => {
   const payoutOf = (more: object): unknown => {
     const [event] = readEvents({
       event_type: 'market_resolved',
@@ -103,7 +103,7 @@ test('a resolution says what it pays by weights, by its winner, or not at all', 
     assert.equal(payoutOf(more), undefined, JSON.stringify(more));
 });
 
-test('what cannot be understood has a reason, and another error never comes', () => {
+test('an unreadable message has a reason, and never causes another error', () => {
   const level = { price: '0.5', size: '1' };
   const book = { ...HEAD, event_type: 'book', bids: [level], asks: [] };
   const change = { ...level, side: 'BUY' };

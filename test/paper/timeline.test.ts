@@ -19,7 +19,7 @@ class Stage {
         at,
         run: async () => {
           messages.shift();
-          this.note('message');
+          this.record('message');
         },
       }),
     );
@@ -29,22 +29,22 @@ class Stage {
       expiry: () => this.expires,
       expire: async () => {
         this.expires = 0;
-        this.note('expiry');
+        this.record('expiry');
       },
       onError: (error) => void this.failed.push(error),
     });
   }
 
-  note(what: string): void {
+  record(what: string): void {
     this.happened.push(`${this.clock.now()} ${what}`);
   }
 
   after(ms: number, what: string): Promise<void> {
-    return this.timeline.after(ms, async () => this.note(what));
+    return this.timeline.after(ms, async () => this.record(what));
   }
 }
 
-test('time stands until it is stepped, and all that is due by then has happened before it stands again', async () => {
+test('time stands still between steps, and a step ends after everything due by then', async () => {
   const { clock, happened, timeline } = new Stage([1_000, 1_500, 2_500]);
   assert.equal(clock.now(), 1_000);
   await timeline.advance(2_000);
@@ -60,7 +60,7 @@ test('time stands until it is stepped, and all that is due by then has happened 
   assert.equal(timeline.ended, true);
 });
 
-test('time that stands goes on to the moment at which a delayed order arrives', async () => {
+test('standing time advances to the arrival of a delayed order', async () => {
   const stage = new Stage([1_050, 1_200]);
   const sent = [stage.after(100, 'first'), stage.after(100, 'second'), stage.after(10, 'cancel')];
   await Promise.all(sent);
@@ -68,7 +68,7 @@ test('time that stands goes on to the moment at which a delayed order arrives', 
   assert.equal(stage.clock.now(), 1_100);
 });
 
-test('at the same time messages come before expiries, and these before orders', async () => {
+test('messages precede expiries, and expiries precede orders, at equal times', async () => {
   const stage = new Stage([1_100]);
   stage.expires = 1_100;
   await stage.after(100, 'order');
@@ -82,7 +82,7 @@ test('a step waits for the step before it', async () => {
   assert.equal(stage.clock.now(), 1_250);
 });
 
-test('a clock with a speed never passes what is due and not done', () => {
+test('a clock with a speed never passes unfinished entries that are due', () => {
   let steady = 0;
   const clock = new PlayClock(1_000, 20, () => steady);
   assert.equal(clock.now(), 1_000);
@@ -99,7 +99,7 @@ test('a clock with a speed never passes what is due and not done', () => {
   assert.equal(clock.now(), 1_520);
 });
 
-test('a recording that runs is played in its order, delayed orders among it', async () => {
+test('a running recording is played in order, with delayed orders among its entries', async () => {
   const stage = new Stage([1_001, 1_002, 1_010], 1_000);
   const began = performance.now();
   const running = setInterval(() => {
@@ -120,7 +120,7 @@ test('a recording that runs is played in its order, delayed orders among it', as
   );
 });
 
-test('a message that cannot be played is told, and the next step goes on', async () => {
+test('a message that cannot be played is reported, and the next step continues', async () => {
   const stage = new Stage([]);
   await assert.rejects(stage.timeline.after(1, () => Promise.reject(new Error('refused'))));
   assert.deepEqual(stage.failed, []);

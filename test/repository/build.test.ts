@@ -61,7 +61,7 @@ class Checkout {
 
 const CLI = 'node/server/cli.js';
 
-test('a program is built before its first run and runs without a word from then on', () => {
+test('a program is built before its first run and runs without output of the build from then on', () => {
   const checkout = new Checkout();
   const first = checkout.run(CLI, 'a', 'b');
   assert.match(first.stderr, /^nothing is built yet: building\nthe compiler speaks\nbuilt in /);
@@ -111,7 +111,7 @@ test('a program does not run where the build fails, and the next run builds agai
   assert.equal(checkout.run(CLI).stdout, 'cli 1\n');
 });
 
-test("of programs that begin at once one builds; a build that was killed is in nobody's way", async () => {
+test('one of several simultaneous programs builds, and a killed build blocks none', async () => {
   const checkout = new Checkout();
   const children = Array.from({ length: 4 }, () => checkout.begin(CLI));
   const codes = await Promise.all(children.map((child) => once(child, 'close')));

@@ -85,7 +85,7 @@ function marked(code: CodeLines): string {
   return shown.join('\n');
 }
 
-test('a line counts if it has code, and has run if any process has run its first word', () => {
+test('a line counts when it has code, and has run when any process has run its first word', () => {
   const expected = (marks: string): string =>
     lines.map((line) => (marks.includes(line[0]!) ? `0${line.slice(1)}` : line)).join('\n');
   const code = new CodeLines(TEXT);

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { isOperation } from '../../server/admin/operation-table.ts';
+import { OPERATIONS } from '../../server/admin/operation-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
 import { refusalCode } from '../../server/common/error-bodies.ts';
 import {
@@ -65,7 +65,7 @@ test('the reference of the API lists every refusal by its code', () => {
   );
 });
 
-test('every error text of the server has a code, and stands beside that code', () => {
+test('every error text of the server has a code, and is documented beside it', () => {
   const pattern =
     /errorBody\(\s*'([A-Z_]+)',[^;]*?\btext: ['`]((?:[^'`\\]|\\.)+)|"error":"([^"]+)"|\berror: '([^']+)'/g;
   const names = readdirSync(join(ROOT, 'server'), { recursive: true, encoding: 'utf8' });
@@ -82,7 +82,7 @@ test('every error text of the server has a code, and stands beside that code', (
   assert(found > 20, 'the search found the texts');
 });
 
-test('the reference of the API lists every route of the table, and what it does', () => {
+test('the reference of the API lists every route of the table, with its description', () => {
   const expected: string[][] = [];
   for (const [route, { does }] of Object.entries(ROUTE_TABLE)) {
     const last = expected.at(-1);
@@ -137,7 +137,7 @@ const LISTS = {
   sampling: 'sampling lists',
 } as const satisfies Record<keyof typeof PARAMETERS, string>;
 
-test('the reference of the API lists every parameter of the catalog, where it counts, and what it means', () => {
+test('the reference of the API lists every parameter of the catalog, its routes and its meaning', () => {
   const listed = rowsOf(API, '| parameter | of |');
   const expected = parameterRows();
   const lines = expected.map((row) => `| ${row.join(' | ')} |`).join('\n');
@@ -174,7 +174,7 @@ test('the reference of the configuration lists every setting: its variable, defa
   assert.deepEqual(rowsOf(CONFIGURATION, '| variable |'), expected, `it should hold\n${lines}`);
 });
 
-test('the reference of the configuration says of every setting that outlasts a run what keeps it', () => {
+test('the reference of the configuration names the storage of every setting that outlasts a run', () => {
   const kept = new Map<string, string[]>();
   for (const { kept: retention, variable } of settingsIn(SETTINGS)) {
     if (retention === undefined) continue;
@@ -205,7 +205,7 @@ test('SECURITY.md states every bound that a setting has, with its default', () =
   );
 });
 
-test('SECURITY.md says what others see of a wallet: each route is open to whom its column names', () => {
+test('SECURITY.md lists the visible data of a wallet: each route is open to the callers of its column', () => {
   const rows = rowsOf('SECURITY.md', '| what | everybody |');
   const routesIn = (column: number): string[] =>
     rows.flatMap((row) => [...row[column]!.matchAll(/`(GET [^`]+)`/g)].map(([, route]) => route!));
@@ -215,7 +215,7 @@ test('SECURITY.md says what others see of a wallet: each route is open to whom i
   > = ROUTE_TABLE;
   for (const route of ofAll!) assert.equal(table[route]?.access, 'none', route);
   for (const route of ofOwner!) assert.match(table[route]!.access, /^level2/, route);
-  for (const route of ofOperator!) assert(isOperation(route), route);
+  for (const route of ofOperator!) assert(Object.hasOwn(OPERATIONS, route), route);
   const takesUser = Object.entries(table).flatMap(([route, { access, query }]) =>
     access === 'none' && JSON.stringify(query ?? '').includes('"user"') ? [route] : [],
   );
@@ -257,7 +257,7 @@ function anchorsOf(page: string): string[] {
   return [...headings].map(([, heading]) => anchorOf(heading!));
 }
 
-test('every link of a page leads to a file, and where it names a heading to that', () => {
+test('every link of a page leads to an existing file and heading', () => {
   assert(pages().length > 12, 'the search found the pages');
   for (const page of pages()) {
     const text = readFileSync(join(ROOT, page), 'utf8');
@@ -270,7 +270,7 @@ test('every link of a page leads to a file, and where it names a heading to that
   }
 });
 
-test('docs/protocol.md lists every reason of readiness as its row says', () => {
+test('docs/protocol.md lists every reason of readiness with the text of its row', () => {
   const yes = (is: boolean): string => (is ? 'yes' : 'no');
   const rows = PAUSE_REASONS.map((code) => {
     const { concerns, handsOver, means, takesCancels } = PAUSES[code];

@@ -19,7 +19,7 @@ import { ROOT } from '../common/root.ts';
 
 const FOLDER = join(ROOT, 'test');
 
-test('each example of how to write a test stands in the file that the text before it links to', () => {
+test('each example of a test is in the file that the text before it links to', () => {
   const text = readFileSync(join(FOLDER, 'README.md'), 'utf8');
   const examples = [...text.matchAll(/```ts\n([\s\S]*?)```/g)];
   assert(examples.length >= 4, 'engine, storage, route and catalog have one');
@@ -29,7 +29,7 @@ test('each example of how to write a test stands in the file that the text befor
   }
 });
 
-test('one name: package, README, page, documents, dashboard, containers, service', () => {
+test('the package, README, page, documents, dashboard, containers and service have one name', () => {
   const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
   const { name } = JSON.parse(read('package.json')) as { readonly name: string };
   for (const [path, text] of [
@@ -47,7 +47,7 @@ test('one name: package, README, page, documents, dashboard, containers, service
     assert(read(path).includes(text), `${path} says ${text}`);
 });
 
-test('the README shows the picture first and says at once that the money is none', () => {
+test('the README shows the picture first and says at once that the money is not real', () => {
   const paragraphs = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n\n');
   assert.match(paragraphs[1]!, /^\[!\[.*\]\(server\/page\/page\.webp\)\]/);
   assert.match(paragraphs[2]!, /\*\*for play money: by default\s+there are no balances/);
@@ -78,7 +78,7 @@ test('each command of README and of the guides is followed by a test, or has a r
     assert(commands.includes(line), `no page has such a command any more: ${line}`);
 });
 
-test('what these commands make is nothing for version control or an image', () => {
+test('files that these commands create are ignored by version control and container images', () => {
   const { directories, files } = madeBy(firstSteps());
   assert(directories.length >= 4 && files.length >= 3, 'they name some');
   for (const name of ['.gitignore', '.dockerignore']) {

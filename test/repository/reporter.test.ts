@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { useCompiledNodes } from '../common/forms.ts';
 
-/** What a run of these files prints, by their names. */
+/** Output of a run of these files, by their names. */
 function printed(
   context: TestContext,
   files: Readonly<Record<string, string>>,

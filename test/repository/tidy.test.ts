@@ -84,7 +84,7 @@ function folderOf(path: string): string {
   return parts.length > 2 ? parts[1]! : '';
 }
 
-test('folders import one way', () => {
+test('every import between folders is in the table of folders', () => {
   for (const source of sources) {
     const folders = FOLDERS[source.folder];
     const folder = folderOf(source.path);
@@ -176,7 +176,7 @@ test('npm run test:all runs every test file once, and npm test runs no slow one'
   assert(quick.every((path) => !path.endsWith('.slow.test.ts')));
 });
 
-test('a folder or a file selects its tests, slow ones too, and another name selects none', () => {
+test('a folder or a file selects its tests, slow ones too, and an unknown name selects none', () => {
   const files = (...wishes: string[]) => {
     const selected = selectFiles(wishes, false);
     return 'files' in selected ? selected.files : selected.unknown;
@@ -253,7 +253,7 @@ test('the matching core knows nothing outside of its folder, which has one way i
   assert(files > 4, 'the search found the folder');
 });
 
-test('where a column lies is known to the engine and to what copies whole tables alone', () => {
+test('only the engine and copies of whole tables know the positions of columns', () => {
   for (const source of sources.filter(
     ({ path }) => !/^(?:engine|test|storage\/snapshot)\//.test(path),
   )) {
@@ -502,7 +502,7 @@ test('every file is imported, run by a script, or a test', () => {
   }
 });
 
-test('nothing is left behind: no TODO, no skipped or exclusive test, no escape from the types', () => {
+test('no file has a TODO, a skipped or exclusive test, or an escape from the types', () => {
   const texts = /\b(?:TODO|FIXME|XXX)\b|@ts-(?:ignore|nocheck)/;
   const code = /\.only\(|\bas any\b|: any\b/;
   const own = 'test/repository/tidy.test.ts';

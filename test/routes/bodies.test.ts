@@ -98,7 +98,7 @@ const NEVER_TAKEN = {
   numbers: `[${'1,'.repeat(MEBIBYTE / 2 - 2)}1]`,
 };
 
-test('every route that parses a body says what it may hold, and is asked here', () => {
+test('every route that parses a body has bounds, and is tested here', () => {
   assert.deepEqual([...routes].sort(), [...Object.keys(BODIES), ...Object.keys(OTHERS)].sort());
 });
 
@@ -107,7 +107,7 @@ for (const key of routes) {
   const { value, most = 1 } = BODIES[key] ?? { value: OTHERS[key] };
   const one = Array.isArray(value) ? (value[0] as unknown) : value;
 
-  test(`${key} refuses what goes too deep or holds too much, and parses none of it`, async () => {
+  test(`${key} refuses bodies that are too deep or too large, and parses none of them`, async () => {
     for (const [name, body] of Object.entries({ ...NEVER_JSON, ...NEVER_TAKEN })) {
       const { parsed, reply } = await ask(key, body);
       assert.equal(reply.status, 400, `${name}: ${reply.text}`);
@@ -121,7 +121,7 @@ for (const key of routes) {
   const withExtra = (extra: unknown): string => wrap({ ...one, extra });
   const { status: usual } = (await ask(key, wrap(one))).reply;
 
-  test(`${key} takes fields that it does not read, up to its bounds`, async () => {
+  test(`${key} accepts unknown fields, up to its bounds`, async () => {
     const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
     const outer = Array.isArray(value) ? 2 : 1;
     assert.equal((await ask(key, withExtra(nested(depth - outer)))).reply.status, usual);
@@ -132,7 +132,7 @@ for (const key of routes) {
     assert.equal((await ask(key, many(values - used + 1))).reply.status, 400);
   });
 
-  test(`${key} takes a body of a mebibyte, and does not parse it at once`, async () => {
+  test(`${key} accepts a body of a mebibyte, and does not parse it at once`, async () => {
     const room = (text: string) => MEBIBYTE - Buffer.byteLength(text);
     const texts = {
       'a long text': withExtra('x'.repeat(room(withExtra('')))),
@@ -150,7 +150,7 @@ for (const key of routes) {
   });
 
   if (!Array.isArray(value) || typeof one !== 'object') continue;
-  test(`${key} takes the most items with long fields, and refuses one more`, async () => {
+  test(`${key} accepts the most items with long fields, and refuses one more`, async () => {
     const note = 'n'.repeat(Math.floor(MEBIBYTE / (most + 1)) - JSON.stringify(one).length - 20);
     const listed = (count: number) =>
       JSON.stringify(Array.from({ length: count }, () => ({ ...one, note })));
@@ -162,13 +162,13 @@ for (const key of routes) {
   });
 }
 
-test('orders are told by number where they are too many to be read at all', async () => {
+test('too many orders are refused by number before they are parsed', async () => {
   const { reply } = await ask('POST /orders', `[${'{},'.repeat(99_999)}{}]`);
   const error = `Too many orders in payload: 100000, max allowed: ${ORDERS_MAX}`;
   assert.deepEqual(plainRefusal(reply.json), { error, code: 'TOO_MANY_ORDERS' });
 });
 
-test('ids of a cancel are refused by number too, however many', async () => {
+test('too many ids of a cancel are refused by number', async () => {
   for (const count of [3_000, 15_000]) {
     const { reply } = await ask('DELETE /orders', JSON.stringify(Array(count).fill(id)));
     assert.deepEqual(plainRefusal(reply.json), {
@@ -178,7 +178,7 @@ test('ids of a cancel are refused by number too, however many', async () => {
   }
 });
 
-test('who gives no credentials has no body parsed', async () => {
+test('no body of a caller without credentials is parsed', async () => {
   for (const key of routes) {
     if (ROUTE_TABLE[key].access === 'none') continue;
     const [method = '', path = ''] = key.split(' ');

@@ -41,11 +41,11 @@ test('a linter finds nothing in the OpenAPI document', async () => {
   assert.deepEqual(await lint(await documents().openApi()), []);
 });
 
-test('nor in that of the operations of the admin listener', async () => {
+test('a linter finds nothing in the document of the admin operations', async () => {
   assert.deepEqual(await lint(operationsDocument()), []);
 });
 
-test('nor in that of the other profile, nor in the AsyncAPI document', {
+test('a linter finds nothing in the document of the other profile and in the AsyncAPI document', {
   skip: SHORT,
 }, async () => {
   const other = documents({ CLIENT_PROFILE: 'polymarket' });
@@ -53,7 +53,7 @@ test('nor in that of the other profile, nor in the AsyncAPI document', {
   assert.deepEqual(await lint(await other.asyncApi()), []);
 });
 
-test('the AsyncAPI document is what the official schema says', { skip: SHORT }, async () => {
+test('the AsyncAPI document is valid by the official schema', { skip: SHORT }, async () => {
   const schema = require('@asyncapi/specs/schemas/3.0.0-without-$id.json') as object;
   const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
   assert(validate(await documents().asyncApi()), JSON.stringify(validate.errors));
@@ -108,7 +108,7 @@ test('the OpenAPI document begins with orders and books, and ends with the node 
   );
 });
 
-test('credentials are called as the node calls them', async () => {
+test('the document names credentials as the node names them', async () => {
   const document = await documents({ CLIENT_PROFILE: 'polymarket' }).openApi();
   const { components } = document as {
     components: { securitySchemes: Record<string, { name: string }> };
@@ -116,7 +116,7 @@ test('credentials are called as the node calls them', async () => {
   assert.equal(components.securitySchemes.ReadOnlyKey?.name, 'POLY_READONLY_API_KEY');
 });
 
-test('the AsyncAPI document has every stream and every event', async () => {
+test('the AsyncAPI document has every stream and every message', async () => {
   const { channels } = (await documents().asyncApi()) as {
     channels: Record<string, { address: string; messages: object }>;
   };
@@ -131,7 +131,7 @@ test('the AsyncAPI document has every stream and every event', async () => {
   assert.deepEqual(listed, expected);
 });
 
-test('answers that the document does not have are told by what is wrong', async () => {
+test('an answer that the document lacks is reported with its difference', async () => {
   const check = await documentCheck({});
   const headers = { 'content-type': 'application/json' };
   const answer = { method: 'GET', path: '/midpoint?token_id=1', status: 200, headers, json: {} };
@@ -163,7 +163,7 @@ function place(context: TestContext) {
   return serve(context, routes);
 }
 
-test('documents and files are answered whole, compressed or as known already', async (t) => {
+test('documents and files are answered whole, compressed or as 304', async (t) => {
   const { ask } = await place(t);
   const paths = ['/openapi.json', '/asyncapi.json', '/docs', '/docs/swagger-ui.css'];
   for (const path of paths) {
@@ -194,7 +194,9 @@ test('documents and files are answered whole, compressed or as known already', a
 const CHROMIUM = '/usr/bin/chromium';
 const noBrowser = existsSync(CHROMIUM) ? SHORT : 'there is no Chromium here';
 
-test('the page shows every route, and asks nobody else', { skip: noBrowser }, async (t) => {
+test('the page shows every route, and sends no request elsewhere', {
+  skip: noBrowser,
+}, async (t) => {
   const { server } = await place(t);
   // Loaded for this test only, as it takes a quarter of a second.
   const { default: puppeteer } = await import('puppeteer-core');

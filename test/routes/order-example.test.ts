@@ -28,7 +28,7 @@ for (const [version, settings] of [
   ['1', {}],
   ['2', { ORDER_VERSION: '2' }],
 ] as const) {
-  test(`the example of an order of version ${version} is taken by a node with the demo once it is signed`, async () => {
+  test(`the signed example of an order of version ${version} is accepted by a node with the demo`, async () => {
     const node = await TestNode.start(temporaryDirectory(), { DEMO: 'on', ...settings });
     const { paths } = (await get(node, '/openapi.json')).json as Document;
     const exampleOf = (path: string): unknown =>

@@ -84,7 +84,7 @@ async function nextBatch() {
   return { known, early, order, waited: await Promise.all(asking) };
 }
 
-test('reads name none, and those that write nothing wait for what they name', async () => {
+test('answers to reads name no batch, and requests that write nothing wait for the batch that they name', async () => {
   let seen = await nextBatch();
   // They wait for a second, in which a stalled machine does not place an order.
   for (let tries = 0; tries < 60 && seen.waited.some(({ status }) => status === 503); tries++) {
@@ -98,7 +98,7 @@ test('reads name none, and those that write nothing wait for what they name', as
   assert(own!.text.includes(order.id), own!.text);
 });
 
-test('a batch that does not come is a 503 after a second, for each of the APIs', async () => {
+test('a request for a batch that does not come is answered 503 after a second, by each of the APIs', async () => {
   const far = after((await logSequence()) + 1_000);
   const text = 'this node has not applied X-Min-Sequence yet';
   const all = await Promise.all(
@@ -115,7 +115,7 @@ test('a batch that does not come is a 503 after a second, for each of the APIs',
   }
 });
 
-test('what is no number of a batch is a 400 that names the header', async () => {
+test('an invalid batch number is answered 400, which names the header', async () => {
   for (const wrong of ['-1', '1.5', 'x', '1 2', '9007199254740992', '10000000000000000']) {
     const { json, status } = await send(node, 'GET', '/time', after(wrong));
     const { code, error } = json as { code: string; error: string };
@@ -133,7 +133,7 @@ test('what is no number of a batch is a 400 that names the header', async () => 
   assert.equal((await alice.postText(node, body, after('x'))).status, 200);
 });
 
-test('a page may read it', async () => {
+test('a page may read the header of the batch', async () => {
   const Origin = 'https://app.example';
   const { headers } = await alice.postText(node, bodyOf([signed(35)]), { Origin });
   assert.match(String(headers['access-control-expose-headers']), /X-Sequence/);

@@ -303,7 +303,7 @@ test('an order of version 2 rests, is known by its digest, is matched and cancel
   assert.deepEqual((await alice.cancel(node, '/order', { orderID: rest.id })).canceled, [rest.id]);
 });
 
-test('what version 2 signs is checked, and what it does not sign may be anything', async () => {
+test('signed fields of version 2 are checked, and unsigned ones may have any value', async () => {
   const venue = venues.polymarket;
   const { item } = signed2(venue);
   const risky = { tokenId: venue.risky.tokenIds[0]!, makerAmount: '50000' };
@@ -343,7 +343,7 @@ test('pages of markets follow one another to the end, tokens and prices in them'
   assert(yes! > 0 && Math.abs(yes! + no! - 1) < 1e-9);
 });
 
-test('a mirror takes the same of a node, whatever its profile, and by the base path of its catalog too', async () => {
+test('a mirror reads equal data from a node of any profile, also by the base path of its catalog', async () => {
   const { signal } = new AbortController();
   const pulled = PROFILES.flatMap((profile) =>
     ['', '/gamma'].map((base) => {
@@ -357,7 +357,7 @@ test('a mirror takes the same of a node, whatever its profile, and by the base p
   for (const other of others) assert.deepEqual(other, { ...first, etag: first.etag });
 });
 
-test('the client of this repository is at home in both profiles', async () => {
+test('the client of this repository works in both profiles', async () => {
   for (const { alice, node, plain } of Object.values(venues)) {
     const client = await NodeClient.connect(`http://127.0.0.1:${node.port}`, {
       wallet: alice.wallet,

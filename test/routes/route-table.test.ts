@@ -255,7 +255,7 @@ for (const key of Object.keys(EXAMPLES) as RouteKey[]) {
     return isRepeatable && base !== '' && path !== base && !key.includes(` ${base}/`);
   });
   for (const { base } of bases) {
-    test(`${key} under ${base} is the same, signed with or without it`, async () => {
+    test(`${key} under ${base} gives the same answer, signed with or without it`, async () => {
       const { status } = await request(key, true);
       for (const signed of [base, '']) {
         const under = await request(key, true, base, signed);
@@ -265,7 +265,7 @@ for (const key of Object.keys(EXAMPLES) as RouteKey[]) {
     });
   }
   if (row.access !== 'none') {
-    test(`${key} asks for credentials`, async () => {
+    test(`${key} requires credentials`, async () => {
       const { json, status } = await request(key, false);
       assert.equal(status, 401);
       const level = row.access === 'level1' ? 'invalid_l1' : 'invalid_l2';

@@ -26,13 +26,13 @@ test('a name that a spreadsheet would compute begins with an apostrophe, an amou
   assert.equal(lineOf('No', id), `No,${id}\r\n`);
 });
 
-test('quotes, commas and line breaks stand in quotes; what a terminal obeys is escaped', () => {
+test('quotes, commas and line breaks are quoted, and terminal control characters escaped', () => {
   assert.equal(lineOf('a "b", c'), '"a ""b"", c",0\r\n');
   assert.equal(lineOf('a\nb'), '"a\nb",0\r\n');
   assert.equal(lineOf('a\x1b[31mb\r\u202e'), 'a\\u001b[31mb\\r\\u202e,0\r\n');
 });
 
-test('a plain column refuses what is no number, id, time or word', () => {
+test('a plain column refuses values other than numbers, ids, times and words', () => {
   for (const amount of ['=1', '+1', 'a,b', '-x', '"', ' 1']) {
     assert.throws(() => lineOf('Yes', amount), /a plain column holds/);
   }

@@ -46,7 +46,7 @@ test('prices print from pips and from the ticks of every grid', () => {
   }
 });
 
-test('a printed number stands where it was asked for and nowhere else', () => {
+test('a printed number changes only its own bytes of the buffer', () => {
   const out = Buffer.alloc(24, '#');
   assert.equal(writeInteger(1_713_471_000_000, out, 5), 18);
   assert.equal(out.toString('latin1'), `#####1713471000000${'#'.repeat(6)}`);

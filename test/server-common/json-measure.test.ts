@@ -147,7 +147,7 @@ function inPieces(bytes: Uint8Array): unknown {
   }
 }
 
-test('depth, values and items are those of the value, whatever is in its texts', () =>
+test('depth, values and items equal those of the value, with any texts in it', () =>
   withSeed((random) => {
     for (let round = 0; round < rounds(3_000); round++) {
       const text = JSON.stringify(jsonOf(random));
@@ -159,14 +159,14 @@ test('depth, values and items are those of the value, whatever is in its texts',
     }
   }));
 
-test('what ends inside a text or an escape is measured up to there', () => {
+test('input that ends inside a text or an escape is measured up to its end', () => {
   assert.deepEqual(measured(''), { depth: 0, values: 1, items: 1 });
   assert.deepEqual(measured('["a\\'), { depth: 1, values: 2, items: 1 });
   assert.deepEqual(measured('[["\\",[[[['), { depth: 2, values: 3, items: 1 });
   assert.deepEqual(measured('['.repeat(2 ** 20)).depth, 2 ** 20);
 });
 
-test('a scan with bounds ends where one of them is passed', () => {
+test('a scan with bounds ends when one of them is exceeded', () => {
   const bounds = boundsOf(1);
   const past = (begin: string): JsonMeasure =>
     measured(`[${begin}${'{},'.repeat(350_000)}{}]`, bounds);
@@ -179,7 +179,7 @@ test('a scan with bounds ends where one of them is passed', () => {
   assert.deepEqual(measured(within, bounds), measured(within));
 });
 
-test('in pieces the same is read as at once, or refused as well', () =>
+test('reading in pieces gives the same value or refusal as reading at once', () =>
   withSeed((random) => {
     for (let round = 0; round < rounds(3_000); round++) {
       const mark = random.chance(5) ? '\ufeff' : '';
@@ -189,7 +189,7 @@ test('in pieces the same is read as at once, or refused as well', () =>
     }
   }));
 
-test('a name that JSON.parse misreads has a backslash, so it is none that the node looks for', () =>
+test('every name that JSON.parse misreads has a backslash, so the node reads none of them', () =>
   withSeed((random) => {
     let misread = 0;
     for (let round = 0; round < rounds(20_000); round++) {
@@ -223,7 +223,7 @@ const longBodies: Readonly<Record<string, string>> = {
 };
 
 for (const [name, text] of Object.entries(longBodies)) {
-  test(`in pieces, as at once: ${name}`, () => {
+  test(`reading in pieces equals reading at once: ${name}`, () => {
     for (let shift = 0; shift < 8; shift++) {
       const bytes = Buffer.from(' '.repeat(shift) + text);
       assert.deepEqual(inPieces(bytes), JSON.parse(bytes.toString()));
@@ -233,7 +233,7 @@ for (const [name, text] of Object.entries(longBodies)) {
   });
 }
 
-test('a body is read at once where it is short, and in turns by its length where it is long', async () => {
+test('a short body is read at once, and a long one in event-loop iterations by its length', async () => {
   const bounds = boundsOf(500);
   const read = (text: string, aborted = false) => {
     let sent: unknown = 'nothing';
@@ -258,7 +258,7 @@ test('a body is read at once where it is short, and in turns by its length where
   assert.equal(gone.sent(), 'nothing');
 });
 
-test('what goes deeper or holds more than the bounds is not parsed', () => {
+test('a body that is deeper or larger than the bounds is not parsed', () => {
   const bounds = boundsOf(1);
   const deep = (levels: number) => Buffer.from('['.repeat(levels) + ']'.repeat(levels));
   const many = (values: number) => Buffer.from(`[${'1,'.repeat(values - 2)}1]`);
@@ -282,7 +282,7 @@ test('brackets, quotes and backslashes in texts do not change the number of obje
   assert.equal(count(' \n[ {"\\u007b\\\\":"\\\\"} ,\t{} ] '), 2);
 });
 
-test('objects of any list are counted as the parser reads them', () => {
+test('objects of any list are counted like those of the parser', () => {
   const seed = freshSeed();
   const list = fc.array(fc.dictionary(fc.string(), fc.jsonValue()));
   const property = fc.property(list, fc.nat(3), (orders, indent) => {
@@ -291,7 +291,7 @@ test('objects of any list are counted as the parser reads them', () => {
   fc.assert(property, { seed, numRuns: rounds(500) });
 });
 
-test('a count ends, and is small, for bytes that are no list of objects', () => {
+test('a count of bytes that are no list of objects ends, and is small', () => {
   for (const text of ['', '[', '"', '["\\', '{}', '{"a":{', ']]]{', '[1,2]', '\u0000', '[[[[{']) {
     assert(count(text) <= 1, text);
   }

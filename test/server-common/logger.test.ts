@@ -53,7 +53,7 @@ test('JSON has level, time, message and fields, one line each', () => {
   assert.equal(reader.waits, 0);
 });
 
-test('pretty text has what is not said yet behind it, and settings below', () => {
+test('pretty text has new fields behind it, and settings below', () => {
   const reader = new Reader();
   const { log } = openLogger({ level: 'debug', format: 'pretty', write: reader.write });
   log('info', 'listening on 3000', { port: 3000, id: 'x' });
@@ -77,7 +77,7 @@ test('one write is under way at a time; lines keep their order, also where it to
   assert.equal(reader.waits, 0);
 });
 
-test('what a stalled reader leaves no room for is dropped, counted, and told when it reads on', () => {
+test('lines without room behind a stalled reader are dropped, counted, and reported when it reads on', () => {
   const reader = new Reader();
   const sink = sinkOf(reader);
   for (let i = 0; i < 20; i++) sink.write(`line ${i % 10} of ten\n`);
@@ -91,7 +91,7 @@ test('what a stalled reader leaves no room for is dropped, counted, and told whe
   assert(reader.text.endsWith('13 lost\nagain\n'));
 });
 
-test('a reader that is gone costs lines and nothing else; one that is busy is asked again', async () => {
+test('a closed reader loses lines and nothing else, and a busy one is retried', async () => {
   const reader = new Reader();
   const sink = sinkOf(reader);
   sink.write('lost\n');
@@ -105,7 +105,7 @@ test('a reader that is gone costs lines and nothing else; one that is busy is as
   assert.equal(reader.text, 'kept\n');
 });
 
-test('a process that stood still before its end writes its last lines all the same', async () => {
+test('a process that stood still before its end writes its last lines', async () => {
   let text = '';
   const write = (_fd: number, bytes: Buffer, done: Done): void => {
     setImmediate(() => {

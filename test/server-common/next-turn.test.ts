@@ -3,7 +3,7 @@ import test from 'node:test';
 import { nextIteration } from '../../server/common/event-loop.ts';
 import { turnsOf } from '../common/turns.ts';
 
-test('of those who wait one goes on in each turn, in the order of asking', async () => {
+test('one waiter continues in each event-loop iteration, in the order of requests', async () => {
   const [jobs, parts] = [5, 20];
   const order: string[] = [];
   const work = async (job: number): Promise<void> => {

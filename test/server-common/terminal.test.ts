@@ -17,7 +17,7 @@ async function written(isTTY: boolean, write: (output: Output) => unknown): Prom
   return all;
 }
 
-test('a line has no character that a terminal obeys, colours are pieces of their own', async () => {
+test('a line has no terminal control character, and colours are pieces of their own', async () => {
   const line = (output: Output) => output.line(output.paint.red(ATTACK), ' ', ATTACK);
   assert.equal(await written(true, line), `\x1b[31m${SHOWN}\x1b[0m ${SHOWN}\n`);
   assert.equal(await written(false, line), `${SHOWN} ${SHOWN}\n`);
@@ -25,7 +25,7 @@ test('a line has no character that a terminal obeys, colours are pieces of their
   assert.equal(await written(true, template), `${SHOWN}\n`);
 });
 
-test('a cell of a table makes no line and no column of its own', async () => {
+test('a cell of a table adds no line and no column', async () => {
   const rows = aligned([
     ['outcome', 'size'],
     [ATTACK, '5'],
@@ -55,7 +55,7 @@ test('data leaves unchanged into a pipe, and escaped to a terminal, where JSON s
   assert.equal(await written(true, csv), 'name,size\r\n"a\\u001b",5\r\n');
 });
 
-test('a stream of data escapes characters that lie in two pieces', async () => {
+test('a stream of data escapes characters that span two pieces', async () => {
   const bytes = Buffer.from(`{"a":"\u009b ü \u{1f600}"}\n`);
   const pieces = [...bytes].map((byte) => Buffer.from([byte]));
   const piped = (output: Output) => pipeline(pieces, output.dataStream());
@@ -77,7 +77,7 @@ test('scripts and emoji keep the invisible characters that they need', () => {
   assert.equal(terminalText('🏴\u{e0067}x'), '🏴\\udb40\\udc67x');
 });
 
-test('no text of any characters leaves one that a terminal obeys', () =>
+test('no text leaves a terminal control character', () =>
   withSeed((random) => {
     for (let round = 0; round < rounds(2_000); round++) {
       const name = Array.from({ length: 8 }, () =>

@@ -33,7 +33,7 @@ test('a decimal text becomes the bytes of the number', () => {
   );
 });
 
-test('a decimal text becomes eight words, the most significant first, and comes back', () => {
+test('a decimal text becomes eight words, the most significant first, and reads back', () => {
   fc.assert(
     fc.property(anyUint256, (value) => {
       const words = new Int32Array(10);
@@ -112,7 +112,7 @@ test('a number is safe up to 2^53 - 1 and no further', () => {
   );
 });
 
-test('hex text of the right length becomes bytes in either case and comes back in lower', () => {
+test('hex text of the right length becomes bytes in either case and reads back in lower case', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 70 }), fc.boolean(), (bytes, upper) => {
       const lower = Buffer.from(bytes).toString('hex');
@@ -144,7 +144,7 @@ test('hex text of another length or with another character is refused', () => {
   assert.equal(hexToBytes('0xaBcD', 2, out, 0), true);
 });
 
-test('a UUID of either case becomes its four words, and nothing else is one', () => {
+test('a UUID of either case becomes its four words, and no other text is one', () => {
   const words = new Int32Array(4);
   fc.assert(
     fc.property(fc.uuid(), (uuid) => {

@@ -73,7 +73,7 @@ test('a copy ends with the last whole record, and every batch that it keeps can 
   assert.throws(() => at(place, last + 1), new RegExp(`the log ends with batch ${last}$`));
 });
 
-test('verification begins with the oldest image, and holds the newer one against the log', async (t) => {
+test('verification begins with the oldest snapshot, and compares the newer one with the log', async (t) => {
   const { dataDir, hashes, snapshots, last } = await lived(t);
   const sound = await findingsOf(dataDir);
   assert(
@@ -85,7 +85,7 @@ test('verification begins with the oldest image, and holds the newer one against
   assert.equal(older!.text, `state ${hashes.get(snapshots[0]!)}, where the replay begins`);
   assert.equal(newer!.text, `state ${hashes.get(snapshots[1]!)}, as the log leads to`);
 
-  // An image of another history has a sound checksum, and is found out all the same.
+  // A snapshot of another history has a valid checksum, and is detected.
   const other = await lived(t);
   const exchange = rebuild({ dataDir: other.dataDir, capacities: TIGHT, to: other.snapshots[1]! });
   exchange.t.state[State.batch] = snapshots[1]!;
@@ -98,7 +98,7 @@ test('verification begins with the oldest image, and holds the newer one against
   assert.match(wrong[0]!.text, /^its state is [0-9a-f]{16}, the log leads to [0-9a-f]{16}$/);
 });
 
-test('verification names an image that is ahead of the log, and what ends a start beside the keys', async (t) => {
+test('verification names a snapshot that is ahead of the log, and faults that end a start', async (t) => {
   const { dataDir, last } = await lived(t);
   const { t: ahead } = rebuild({ dataDir, capacities: TIGHT });
   ahead.state[State.batch] = last + 1;
@@ -116,7 +116,7 @@ test('verification names an image that is ahead of the log, and what ends a star
   assert.match(wrong[1]!.text, /^heartbeat row of keys (61){20}: damaged/);
 });
 
-test('a log is not copied where a segment between two cannot be read', async (t) => {
+test('a log is not copied when a segment between two cannot be read', async (t) => {
   const { dataDir } = await lived(t);
   const segments = readdirSync(logDirectory(dataDir)).sort();
   const file = openSync(join(logDirectory(dataDir), segments[1]!), 'r+');
@@ -127,7 +127,7 @@ test('a log is not copied where a segment between two cannot be read', async (t)
   assert(!existsSync(copy));
 });
 
-test('a log is not copied where it is whole up to a batch before an image only', async (t) => {
+test('a log is not copied when it is whole only up to a batch before a snapshot', async (t) => {
   const { dataDir, last } = await lived(t);
   saved(new SnapshotFiles(dataDir, 'committed'), rebuild({ dataDir, capacities: TIGHT }).t);
   const { bytes, segments } = wholeEnd(logDirectory(dataDir))!;
@@ -137,7 +137,7 @@ test('a log is not copied where it is whole up to a batch before an image only',
   await assert.rejects(backUp(dataDir, join(directoryOf(t), 'copy'), OPTIONS), what);
 });
 
-test('verification finds a page of ids that is gone, and a list of them that is damaged', async (t) => {
+test('verification finds a missing page of ids, and a damaged list of them', async (t) => {
   const { dataDir } = await lived(t);
   const { ids, meta, root } = openDerivedTables(dataDir, {
     durability: 'committed',
@@ -158,7 +158,7 @@ test('verification finds a page of ids that is gone, and a list of them that is 
   assert.equal(damaged?.text, 'derived: the list of its id runs is damaged');
 });
 
-test('what follows from the log is copied before it, and what the log follows from behind it', async (t) => {
+test('projections are copied before the log, and their sources after it', async (t) => {
   const { dataDir } = await lived(t);
   for (const name of ['derived', 'keys', 'catalog']) {
     await openEnvironment({ path: join(dataDir, name), durability: 'committed' }).close();
@@ -168,7 +168,7 @@ test('what follows from the log is copied before it, and what the log follows fr
   assert.deepEqual([...folders], ['images', 'derived', 'keys', 'log', 'catalog']);
 });
 
-test('a backup that fails leaves nothing, and one is never written over', async (t) => {
+test('a failed backup leaves nothing, and none is overwritten', async (t) => {
   const { dataDir } = await lived(t);
   const place = directoryOf(t);
   await assert.rejects(backUp(place, join(place, 'copy'), OPTIONS), /holds no log/);
@@ -177,7 +177,7 @@ test('a backup that fails leaves nothing, and one is never written over', async 
   for (const name of readdirSync(join(dataDir, 'images'))) {
     if (name !== image) rmSync(join(dataDir, 'images', name));
   }
-  // The log does not lead up to the oldest image that is left, as if it was trimmed meanwhile.
+  // The log does not lead up to the oldest snapshot that is left, as if it was trimmed meanwhile.
   const [first = ''] = readdirSync(logDirectory(dataDir)).sort();
   rmSync(join(logDirectory(dataDir), first));
   await assert.rejects(
@@ -188,7 +188,7 @@ test('a backup that fails leaves nothing, and one is never written over', async 
   assert(!existsSync(join(place, 'copy.unfinished')));
 });
 
-test('a list of files that is none is refused by saying so, and nothing is restored', async (t) => {
+test('an invalid list of files is refused with a reason, and nothing is restored', async (t) => {
   const from = directoryOf(t);
   const wrong = { format: 1, files: [{ path: 'log/00000001.segment', bytes: 'many' }] };
   for (const [text, reason] of [

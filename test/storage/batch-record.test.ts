@@ -20,7 +20,7 @@ function randomWords(random: Random): Int32Array {
   return Int32Array.from({ length: 2 * random.below(60) }, () => random.next());
 }
 
-test('a record reads back as it was written, whatever it holds', () => {
+test('a record with any content reads back as it was written', () => {
   withSeed((random) => {
     for (let i = 0; i < 300; i++) {
       const facts = randomFacts(random);
@@ -35,7 +35,7 @@ test('a record reads back as it was written, whatever it holds', () => {
   });
 });
 
-test('a record is a copy: the commands may change at once, and it is not of shared memory', () => {
+test('a record is a copy outside of shared memory, so the commands may change at once', () => {
   withSeed((random) => {
     const shared = new Int32Array(new SharedArrayBuffer(32));
     shared.fill(7);
@@ -63,7 +63,7 @@ test('a record with any one byte changed is refused', () => {
   });
 });
 
-test('a record that is cut short or goes on is refused', () => {
+test('a record that is too short or too long is refused', () => {
   withSeed((random) => {
     const bytes = encodeBatch(randomFacts(random), randomWords(random));
     for (let length = 0; length < bytes.length; length++) {

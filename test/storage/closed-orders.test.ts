@@ -99,7 +99,7 @@ function sample(random: Random, end: number): number[] {
   return Array.from({ length: Math.min(end, 200) }, () => random.below(end));
 }
 
-test('an order is found by its id, while runs are merged, after starts and broken transactions', (t) =>
+test('an order is found by its id during merges, after starts and after failed transactions', (t) =>
   seeded(async (random) => {
     const orders = new Orders(t, random);
     const sizes = [1, 2, 50, 900, 7_000, 30_000];
@@ -117,7 +117,7 @@ test('an order is found by its id, while runs are merged, after starts and broke
     assert.deepEqual(orders.warnings, []);
   }));
 
-test('a damaged page is never taken for an unknown id, and is made again from the rows', (t) =>
+test('a damaged page never gives an unknown id, and is rebuilt from the rows', (t) =>
   seeded(async (random) => {
     const orders = new Orders(t, random);
     for (let i = 0; i < 5; i++) orders.add(3_000);
@@ -143,7 +143,7 @@ test('a damaged page is never taken for an unknown id, and is made again from th
     assert(orders.warnings.length >= 2, 'a merge makes it again as well');
   }));
 
-test('a damaged value of rows is named, and what is sound beside it is read', (t) =>
+test('a damaged value of rows is named, and intact ones beside it are read', (t) =>
   seeded(async (random) => {
     const orders = new Orders(t, random);
     orders.add(1_000);
@@ -167,7 +167,7 @@ test('a damaged value of rows is named, and what is sound beside it is read', (t
     assert.equal(closedOrders.get(1_000), undefined);
   }));
 
-test('an order whose row went with a damaged value is never taken for an unknown one', (t) =>
+test('an order whose row is in a damaged value never counts as unknown', (t) =>
   seeded(async (random) => {
     const orders = new Orders(t, random);
     orders.add(10);
@@ -184,7 +184,7 @@ test('an order whose row went with a damaged value is never taken for an unknown
     orders.check([10, 19]);
   }));
 
-test('who has looked and sleeps keeps no page from being used again', (t) =>
+test('a reader that sleeps after a lookup keeps no page from reuse', (t) =>
   seeded(async (random) => {
     const orders = new Orders(t, random);
     const bytes = (): number => statSync(join(orders.dataDir, 'derived/data.mdb')).size;

@@ -42,7 +42,7 @@ function take(directory: string): () => void {
   return lock.release;
 }
 
-test('the lock is taken once in a process, and free again after its release', LOCKING, (t) => {
+test('the lock is taken once in a process, and is free again after its release', LOCKING, (t) => {
   const directory = directoryOf(t);
   const release = take(directory);
   assert.deepEqual(takeDirectoryLock(directory), {
@@ -58,7 +58,7 @@ test('the lock is taken once in a process, and free again after its release', LO
 });
 
 test(
-  'a process keeps it while it is stopped, and loses it by a kill at once',
+  'a process keeps the lock while it is stopped, and loses it by a kill at once',
   LOCKING,
   async (t) => {
     const directory = directoryOf(t);
@@ -74,7 +74,7 @@ test(
   },
 );
 
-test('a process of another PID namespace keeps it as well, and is told apart', {
+test('a process of another PID namespace keeps the lock, and is distinguished', {
   skip: hasNamespaces ? false : 'no PID namespaces here',
 }, async (t) => {
   const directory = directoryOf(t);
@@ -102,13 +102,13 @@ function takeFreed(directory: string): boolean {
   return lock.ok;
 }
 
-test('where nothing can be written nobody is kept out, and it says so', LOCKING, (t) => {
+test('a directory that cannot be written excludes nobody, and a message says so', LOCKING, (t) => {
   const lock = takeDirectoryLock(join(directoryOf(t), 'missing'));
   assert(lock.ok && !lock.isLocked);
   lock.release();
 });
 
-test('without the command the lock is the one that sees this container only', LOCKING, (t) => {
+test('the lock covers this container only without the command', LOCKING, (t) => {
   const directory = directoryOf(t);
   const { PATH } = process.env;
   process.env.PATH = '';

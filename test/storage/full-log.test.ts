@@ -25,7 +25,7 @@ async function trade(random: Random, store: FakeStore): Promise<Exchange> {
   return context;
 }
 
-test('it replays in larger ones, and in smaller ones it is refused by naming them', (t) =>
+test('a full log replays in larger tables, and is refused in smaller ones, which are named', (t) =>
   seeded(async (random) => {
     const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
     for (let day = 0; day < DAYS; day++) {

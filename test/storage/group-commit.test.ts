@@ -51,7 +51,7 @@ function startReader(t: TestContext, directory: string): ChildProcess {
   return child;
 }
 
-test('what is acknowledged is there for another process at once', async (t) => {
+test('an acknowledged record is visible to another process at once', async (t) => {
   const directory = directoryOf(t);
   const log = await logOf(t, directory, { durability: 'flushed' });
   const reader = startReader(t, directory);
@@ -65,23 +65,23 @@ test('what is acknowledged is there for another process at once', async (t) => {
   }
 });
 
-function noted(gate: Gate, outcomes: string[], name: string, entry: NewEntry | null): void {
+function tracked(gate: Gate, outcomes: string[], name: string, entry: NewEntry | null): void {
   appended(gate.log, entry).then(
     () => outcomes.push(name),
     (error: Error) => outcomes.push(`${name}: ${error.message}`),
   );
 }
 
-test('one write is in flight, and what arrives meanwhile forms the next one', async () => {
+test('one write is in flight, and records that arrive meanwhile form the next one', async () => {
   const gate = new Gate();
   const done: string[] = [];
-  for (let n = 1; n <= 6; n++) noted(gate, done, `${n}`, entryOf(n));
+  for (let n = 1; n <= 6; n++) tracked(gate, done, `${n}`, entryOf(n));
   await turnOfEvents();
   assert.deepEqual(gate.writes, [[1]]);
   assert.equal(done.length, 0, 'nothing is done before its write ends');
   await gate.end();
   assert.deepEqual(done, ['1']);
-  noted(gate, done, '7', entryOf(7));
+  tracked(gate, done, '7', entryOf(7));
   assert.deepEqual(gate.writes, [[1], [2, 3, 4, 5, 6]]);
   await gate.end();
   await gate.end();
@@ -90,16 +90,16 @@ test('one write is in flight, and what arrives meanwhile forms the next one', as
   assert.deepEqual([gate.last, gate.digest], [7, 7]);
 });
 
-test('a batch that changed nothing is done with all that came before it, or at once', async () => {
+test('a batch that changed nothing is done with the ones before it, or at once', async () => {
   const gate = new Gate();
   const done: string[] = [];
-  noted(gate, done, 'alone', null);
+  tracked(gate, done, 'alone', null);
   await turnOfEvents();
   assert.deepEqual(done, ['alone'], 'nothing is before it');
-  noted(gate, done, '1', entryOf(1));
-  noted(gate, done, 'after 1', null);
-  noted(gate, done, '2', entryOf(2));
-  noted(gate, done, 'after 2', null);
+  tracked(gate, done, '1', entryOf(1));
+  tracked(gate, done, 'after 1', null);
+  tracked(gate, done, '2', entryOf(2));
+  tracked(gate, done, 'after 2', null);
   await turnOfEvents();
   assert.deepEqual(done, ['alone']);
   await gate.end();
@@ -108,17 +108,17 @@ test('a batch that changed nothing is done with all that came before it, or at o
   assert.deepEqual(done, ['alone', '1', 'after 1', '2', 'after 2']);
 });
 
-test('after the first failure nothing is acknowledged, whatever comes later', async () => {
+test('nothing is acknowledged after the first failure', async () => {
   const gate = new Gate();
   const outcomes: string[] = [];
-  noted(gate, outcomes, '1', entryOf(1));
-  noted(gate, outcomes, '2', entryOf(2));
-  noted(gate, outcomes, 'nothing', null);
+  tracked(gate, outcomes, '1', entryOf(1));
+  tracked(gate, outcomes, '2', entryOf(2));
+  tracked(gate, outcomes, 'nothing', null);
   await gate.end();
-  noted(gate, outcomes, '3', entryOf(3));
+  tracked(gate, outcomes, '3', entryOf(3));
   await gate.end(new Error('no space left on device'));
-  noted(gate, outcomes, '4', entryOf(4));
-  noted(gate, outcomes, 'nothing', null);
+  tracked(gate, outcomes, '4', entryOf(4));
+  tracked(gate, outcomes, 'nothing', null);
   await turnOfEvents();
   const text = 'log: a write failed: no space left on device';
   assert.deepEqual(outcomes, [
@@ -136,16 +136,16 @@ test('after the first failure nothing is acknowledged, whatever comes later', as
 test('a batch that does not follow the last one is not written, nor is any after it', async () => {
   const gate = new Gate();
   const outcomes: string[] = [];
-  noted(gate, outcomes, '1', entryOf(1));
-  noted(gate, outcomes, '3', entryOf(3));
-  noted(gate, outcomes, '2', entryOf(2));
+  tracked(gate, outcomes, '1', entryOf(1));
+  tracked(gate, outcomes, '3', entryOf(3));
+  tracked(gate, outcomes, '2', entryOf(2));
   await gate.end();
   const text = 'log: wrong last sequence: expected 2, it is at 1';
   assert.deepEqual(outcomes, [`3: ${text}`, `2: ${text}`, '1']);
   assert.deepEqual(gate.writes, [[1]]);
 });
 
-test('a writer that another one has overtaken stops, and acknowledges nothing', async () => {
+test('a writer that another one has replaced stops, and acknowledges nothing', async () => {
   const store = { entries: [] };
   const [mine, other] = [new FakeLog(store), new FakeLog(store)];
   await appended(other, entryOf(1));
@@ -154,7 +154,7 @@ test('a writer that another one has overtaken stops, and acknowledges nothing', 
   await appended(other, entryOf(2));
 });
 
-test('shared memory goes to disk and comes back as it was when it was applied', (t) =>
+test('shared memory is written to disk as it was when it was applied', (t) =>
   seeded(async (random) => {
     const directory = directoryOf(t);
     const log = await logOf(t, directory);

@@ -64,7 +64,7 @@ const RECORDS: readonly ControlRecord[] = [
   { about: 'pause', decision: { since: 6, reason: '' } },
 ];
 
-test('records are read back with the batch that they reach, and a record of an end removes its row', async () => {
+test('records read back with the batch that they reach, and a record of an end removes its row', async () => {
   const kept = new ControlRecordStore(temporaryDirectory(), OPTIONS);
   assert.equal(kept.position(), undefined);
   kept.apply(RECORDS, POSITION);

@@ -28,7 +28,7 @@ async function filled(): Promise<string> {
   return path;
 }
 
-test('a file that is cut anywhere is refused by name, with what is there and what should be', async () => {
+test('a file that is cut anywhere is refused by name, with its size and the expected one', async () => {
   const path = await filled();
   const { size } = statSync(join(path, 'data.mdb'));
   withSeed((random) => {
@@ -50,7 +50,7 @@ test('a file that is cut anywhere is refused by name, with what is there and wha
   });
 });
 
-test('pages at the end that nobody needs may be missing', async () => {
+test('unused pages at the end may be missing', async () => {
   const path = await filled();
   const key = Buffer.from('large');
   const root = open(path);
@@ -87,12 +87,12 @@ function opened(path: string) {
   }
 }
 
-test('an environment that is not there yet is made', async () => {
+test('a missing environment is created', async () => {
   const root = open(join(temporaryDirectory(), 'new'));
   await root.close();
 });
 
-test('a file that cannot be read is named, the one of the locks too', async () => {
+test('an unreadable file is named, also that of the locks', async () => {
   for (const name of ['data.mdb', 'lock.mdb']) {
     const path = join(await filled(), name);
     rmSync(path);

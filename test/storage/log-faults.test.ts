@@ -80,7 +80,7 @@ async function written(t: TestContext, dataDir: string, random: Random): Promise
   return start;
 }
 
-test('a last write that was cut off anywhere is cut, with a message', (t) =>
+test('a last write that was torn anywhere is cut off, with a message', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const start = await written(t, dataDir, random);
@@ -114,7 +114,7 @@ test('a last write that was cut off anywhere is cut, with a message', (t) =>
     }
   }));
 
-test('a last write whose sectors reached the disk in any order is cut, never taken for damage', (t) =>
+test('a last write whose sectors reached the disk in any order is cut off, never refused as damage', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const start = await written(t, dataDir, random);
@@ -133,7 +133,7 @@ test('a last write whose sectors reached the disk in any order is cut, never tak
     }
   }));
 
-test('damage to a record that was acknowledged is refused by naming it, and nothing is changed', (t) =>
+test('damage to an acknowledged record is refused by naming it, and nothing is changed', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, ONE_SEGMENT);
@@ -160,7 +160,7 @@ test('damage to a record that was acknowledged is refused by naming it, and noth
     }
   }));
 
-test('a segment that cannot be opened is refused by naming it, never passed over', (t) =>
+test('a segment that cannot be opened is refused by naming it, never skipped', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir);
@@ -186,7 +186,7 @@ test('a segment that is missing between two is refused by naming it', (t) =>
     await assert.rejects(logOf(t, dataDir), /^Error: log: .*00000002\.segment is missing; /);
   }));
 
-test('damage in a segment that is full already is found when it is read', (t) =>
+test('damage in a full segment is found when it is read', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, { segmentBytes: 4_096 });
@@ -207,7 +207,7 @@ test('damage in a segment that is full already is found when it is read', (t) =>
     await assert.rejects(again, first);
   }));
 
-test('a segment without any bytes is refused, also where it is the only one', async (t) => {
+test('an empty segment is refused, also when it is the only one', async (t) => {
   const dataDir = directoryOf(t);
   await (await logOf(t, dataDir)).close();
   truncateSync(segmentOf(dataDir).path);
@@ -217,7 +217,7 @@ test('a segment without any bytes is refused, also where it is the only one', as
   );
 });
 
-test('a segment that ends in the middle of a record is refused, never taken for a torn write', (t) =>
+test('a segment that ends in the middle of a record is refused, never treated as a torn write', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, ONE_SEGMENT);
@@ -239,7 +239,7 @@ test('a segment that ends in the middle of a record is refused, never taken for 
     }
   }));
 
-test('segments may have any size: what was closed whole has nothing to cut', async (t) => {
+test('segments may have any size: one that was closed whole is never cut', async (t) => {
   const dataDir = directoryOf(t);
   const lines: string[] = [];
   const options = { segmentBytes: 4_097, log: (line: string) => void lines.push(line) };
@@ -254,7 +254,7 @@ test('segments may have any size: what was closed whole has nothing to cut', asy
   assert.deepEqual(lines, []);
 });
 
-test('another format is refused by naming both', (t) =>
+test('a log of another format is refused by naming both', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, ONE_SEGMENT);
@@ -271,7 +271,7 @@ test('another format is refused by naming both', (t) =>
     );
   }));
 
-test('a read-only opening changes nothing, and a log that is not there is an empty one', (t) =>
+test('a read-only opening changes nothing, and a missing log counts as an empty one', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const none = await logOf(t, dataDir, { readOnly: true });
@@ -334,7 +334,7 @@ async function fullDisk(t: TestContext) {
   return { append, disk, log, told };
 }
 
-test('a segment is never made twice, also when the disk was full at its turn', async (t) => {
+test('a segment is never created twice, also when the disk was full at the switch', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const stage = await fullDisk(t);
   if (stage === undefined) return;
@@ -358,7 +358,7 @@ test('a segment is never made twice, also when the disk was full at its turn', a
   assert.deepEqual(sequencesOf(again), upTo(log.last));
 });
 
-test('a full disk shows before a record is at risk, and passes by itself', async (t) => {
+test('a full disk is noticed before a record is at risk, and ends by itself', async (t) => {
   const stage = await fullDisk(t);
   if (stage === undefined) return;
   const { append, disk, log, told } = stage;

@@ -30,7 +30,7 @@ function failOpens(t: TestContext, count: number): () => number {
   return () => failed;
 }
 
-test('a switch to the segment that was prepared opens nothing', (t) =>
+test('a switch to the prepared segment opens no file', (t) =>
   seeded(async (random) => {
     const log = await logOf(t, directoryOf(t), SMALL);
     const [entry] = chain(log, random, 1);
@@ -50,7 +50,7 @@ test('a switch to the segment that was prepared opens nothing', (t) =>
     assert.deepEqual(problems.slice(1), [undefined]);
   }));
 
-test('a record that finds no segment prepared waits until a file can be opened', (t) =>
+test('a record without a prepared segment waits until a file can be opened', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, SMALL);
@@ -66,7 +66,7 @@ test('a record that finds no segment prepared waits until a file can be opened',
     assert.deepEqual([again.last, again.digest], [1, large.after]);
   }));
 
-test('a reader that cannot open the next segment goes on once it can, with every record', (t) =>
+test('a reader that cannot open the next segment continues once it can, with every record', (t) =>
   seeded(async (random) => {
     const log = await logOf(t, directoryOf(t), SMALL);
     const warned: string[] = [];

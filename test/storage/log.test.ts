@@ -52,7 +52,7 @@ async function grow(log: Log, random: Random, count: number): Promise<LogEntry[]
 }
 
 for (const [name, opener] of Object.entries(openers)) {
-  test(`${name}: what was appended is read back in order, from any sequence`, (t) =>
+  test(`${name}: appended records read back in order, from any sequence`, (t) =>
     seeded(async (random) => {
       const open = opener(t);
       const log = await open();
@@ -90,7 +90,7 @@ for (const [name, opener] of Object.entries(openers)) {
       reader.close();
     }));
 
-  test(`${name}: the next process finds it as it was, and goes on`, (t) =>
+  test(`${name}: the next process finds the log unchanged, and continues it`, (t) =>
     seeded(async (random) => {
       const open = opener(t);
       const entries: LogEntry[] = [];
@@ -117,7 +117,7 @@ for (const [name, opener] of Object.entries(openers)) {
       assert.deepEqual(all(log.read(1), 10), entries);
     }));
 
-  test(`${name}: trimming gives up the oldest, and never what comes after, nor the last one`, (t) =>
+  test(`${name}: trimming removes the oldest records, and never later ones, nor the last`, (t) =>
     seeded(async (random) => {
       const open = opener(t);
       const log = await open();
@@ -141,7 +141,7 @@ for (const [name, opener] of Object.entries(openers)) {
     }));
 }
 
-test('two writers of one log: the one that is behind is fenced off', () =>
+test('the writer that is behind is fenced off when a log has two', () =>
   seeded(async (random) => {
     const store = { entries: [] };
     const [first, second] = [new FakeLog(store), new FakeLog(store)];
@@ -151,7 +151,7 @@ test('two writers of one log: the one that is behind is fenced off', () =>
     await grow(first, random, 1);
   }));
 
-test('a record of any payload, also of none, reads back whole from memory that held others', () => {
+test('a record of any payload, also an empty one, reads back whole from reused memory', () => {
   for (let length = 0; length <= 40; length++) {
     const payload = Buffer.alloc(length, 0xa5);
     const entry = { sequence: length + 1, time: 3, before: -4, after: 5, payload };
@@ -174,7 +174,7 @@ test('a record of any payload, also of none, reads back whole from memory that h
   }
 });
 
-test('segments that were left half prepared are removed', async (t) => {
+test('half-prepared segments are removed', async (t) => {
   const dataDir = directoryOf(t);
   mkdirSync(join(dataDir, 'log'));
   const left = join(dataDir, 'log', '00000001.segment.tmp');
@@ -184,7 +184,7 @@ test('segments that were left half prepared are removed', async (t) => {
   assert.equal(log.last, 0);
 });
 
-test('what a power cut has left of a write over several segments does not stand in the way later', (t) =>
+test('the remains of a write over several segments after a power cut do no harm later', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const options = { segmentBytes: 4_096 };

@@ -42,7 +42,7 @@ async function streamOf(dataDir: string): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test('an empty directory gets what a node in use has, whatever lengths the pieces have', async (t) => {
+test('an empty directory gets the data of a running node, with pieces of any length', async (t) => {
   const { dataDir, hashes, last } = await giver(t);
   const bytes = await streamOf(dataDir);
   assert.deepEqual(readdirSync(join(dataDir, 'giving')), []);
@@ -66,7 +66,7 @@ test('an empty directory gets what a node in use has, whatever lengths the piece
   });
 });
 
-test('a copy that ends early or has another byte changes nothing', async (t) => {
+test('a copy that ends early or has a changed byte changes nothing', async (t) => {
   const { dataDir } = await giver(t);
   const bytes = await streamOf(dataDir);
   const place = directoryOf(t);
@@ -99,7 +99,7 @@ test('names that lead elsewhere are refused', async (t) => {
   }
 });
 
-test('the move into place goes on where it was interrupted; what was there before is gone', async (t) => {
+test('the move into place continues after an interruption, and replaces earlier files', async (t) => {
   const { dataDir, hashes, last } = await giver(t);
   const bytes = await streamOf(dataDir);
   const parts = ['images', 'log'];
@@ -121,7 +121,7 @@ test('the move into place goes on where it was interrupted; what was there befor
   }
 });
 
-test('a copy that its reader gives up leaves nothing behind, nor does one of a node that ended', async (t) => {
+test('a copy that its reader gives up, or whose node ended, leaves nothing behind', async (t) => {
   const { dataDir } = await giver(t);
   for await (const piece of give(dataDir)) {
     if (piece.length > 0) break;
@@ -132,7 +132,7 @@ test('a copy that its reader gives up leaves nothing behind, nor does one of a n
   assert.equal(existsSync(join(dataDir, 'giving')), false);
 });
 
-test('a start that begins again leaves the copies that its process is still giving', async (t) => {
+test('a repeated start keeps the copies that its process is still sending', async (t) => {
   const { dataDir } = await giver(t);
   const copy = give(dataDir);
   const pieces = [(await copy.next()).value as Buffer];

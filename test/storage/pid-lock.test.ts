@@ -40,7 +40,7 @@ function taken(directory: string): () => void {
   return lock.release;
 }
 
-test('a second process is refused while the first lives, and not after it was killed', async (t) => {
+test('a second process is refused while the first runs, and not after it was killed', async (t) => {
   const directory = directoryOf(t);
   const child = await startTaker(t, directory);
   assert.equal(await take(child), 'taken');
@@ -75,7 +75,7 @@ test('a file of a process that is gone, of a recycled pid, or of nonsense is rep
   }
 });
 
-test('in a directory that cannot be written the lock keeps nobody out, and nothing is left', (t) => {
+test('the lock excludes nobody in a directory that cannot be written, and leaves nothing', (t) => {
   const missing = join(directoryOf(t), 'missing');
   const first = taken(missing);
   const second = taken(missing);
@@ -84,7 +84,7 @@ test('in a directory that cannot be written the lock keeps nobody out, and nothi
   assert(!existsSync(missing));
 });
 
-test('a release leaves the lock of somebody else alone', (t) => {
+test('a release keeps the lock of another process', (t) => {
   const directory = directoryOf(t);
   const path = join(directory, 'node.pid');
   const release = taken(directory);
@@ -93,7 +93,7 @@ test('a release leaves the lock of somebody else alone', (t) => {
   assert.equal(readFileSync(path, 'utf8'), '1 77\n');
 });
 
-test('of processes that find the same stale file at once, one wins', async (t) => {
+test('one of several processes that find a stale file at once gets the lock', async (t) => {
   const directory = directoryOf(t);
   const children = await Promise.all(Array.from({ length: 3 }, () => startTaker(t, directory)));
   for (let round = 0; round < 20; round++) {

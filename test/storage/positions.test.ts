@@ -246,7 +246,7 @@ function checkPosition(position: Position, entries: readonly Entry[]): void {
   assert(-bound <= rounded && rounded <= bound, `cost ${position.cost}, exactly ${cost} / ${FINE}`);
 }
 
-test('positions are those of a naive ledger, over restarts and failed writes', (t) =>
+test('positions equal those of a naive ledger, over restarts and failed writes', (t) =>
   seeded(async (random) => {
     const stage = new Stage(t, random);
     assert(stage.end > 500, 'the day has trades');
@@ -268,7 +268,7 @@ test('positions are those of a naive ledger, over restarts and failed writes', (
     assert.deepEqual(stage.warnings, []);
   }));
 
-test('after damage they are made again; meanwhile nothing is told', (t) =>
+test('positions are rebuilt after damage, and unavailable meanwhile', (t) =>
   seeded(async (random) => {
     const stage = new Stage(t, random);
     stage.derive(stage.end);
@@ -303,7 +303,7 @@ function madeAgain(end: number): string {
   return `projections: made again from fills 0 to ${end - 1}`;
 }
 
-test('rows of other formats are made again', (t) =>
+test('rows of other formats are rebuilt', (t) =>
   seeded(async (random) => {
     const stage = new Stage(t, random);
     stage.derive(stage.end);
@@ -324,7 +324,7 @@ test('rows of other formats are made again', (t) =>
     stage.check(stage.end);
   }));
 
-test('while the follower lacks fills of before its start nothing is told, and then all', (t) =>
+test('positions are unavailable while the projector lacks fills from before its start, and complete afterwards', (t) =>
   seeded(async (random) => {
     const stage = new Stage(t, random);
     stage.derive(200, false);
@@ -335,7 +335,7 @@ test('while the follower lacks fills of before its start nothing is told, and th
     stage.check(stage.end);
   }));
 
-test('a damaged row where nothing may be written is not told either', async (t) => {
+test('a damaged row is unavailable when nothing may be written', async (t) => {
   const dataDir = directoryOf(t);
   const projections = new Projections(dataDir, QUICK);
   const [key, value] = [walletKey(1, 1), encodePosition(walletKey(1, 1), newPosition())];
@@ -358,7 +358,7 @@ test('a row keeps sums of any size', () => {
   }
 });
 
-test('what is closed takes its part of the cost along, what is left over opens anew', () => {
+test('closed shares take their part of the cost, and a remainder opens a new position', () => {
   const p = newPosition();
   trade(p, true, 10n, 4n);
   trade(p, true, 5n, 3n);

@@ -144,7 +144,7 @@ test('a log cut after any batch recovers to the state after that batch', (t) =>
     }
   }));
 
-test('an image and the log after it, cut anywhere, recover to the state after that batch', (t) =>
+test('a snapshot and the log after it, cut anywhere, recover to the state after that batch', (t) =>
   withHistory(t, async (place, context, day, random) => {
     const middle = random.between(20, day.length - 20);
     const hashes = new Map<number, string>();
@@ -161,14 +161,14 @@ test('an image and the log after it, cut anywhere, recover to the state after th
     }
   }));
 
-test('the newest fills are what they were before, from the image, the log or both', (t) =>
+test('the newest fills are recovered from the snapshot, the log or both', (t) =>
   withHistory(t, async (place, context, day) => {
     const before = day.length - 40;
     await place.live(context, day.slice(0, before));
     const fills = context.t.state[State.fills]!;
     place.save(context);
     await place.live(context, day.slice(before));
-    assert(context.t.state[State.fills]! > fills, 'there are fills on both sides of the image');
+    assert(context.t.state[State.fills]! > fills, 'there are fills on both sides of the snapshot');
     const live = fillsOf(context.t, TIGHT.trades);
     assert.equal(live.length, TIGHT.trades);
     assert.deepEqual(fillsOf(place.recover().engine.t, TIGHT.trades), live);
@@ -195,7 +195,7 @@ test('a damaged batch is refused by naming it and its checksum', (t) =>
     assert.throws(() => place.recover(), /^Error: recovery: batch 12: its checksum is wrong$/);
   }));
 
-test('a batch that does not do again what was recorded is refused by naming it', (t) =>
+test('a batch with another result than recorded is refused by naming it', (t) =>
   withHistory(t, async (place, context, day) => {
     await place.live(context, day.slice(0, 30));
     for (const [name, change] of [
@@ -229,7 +229,7 @@ test('a batch whose commands no longer change anything is refused by naming it',
     assert.throws(() => place.recover(), line);
   }));
 
-test('fills come with the image; older ones that the ring has room for, from where they are kept', (t) =>
+test('fills come from the snapshot, and older ones that fit the ring from LMDB', (t) =>
   withHistory(t, async (place, context, day) => {
     await place.live(context, day);
     place.save(context);
@@ -248,7 +248,7 @@ test('fills come with the image; older ones that the ring has room for, from whe
     assert.deepEqual(fillsOf(cut.engine.t, TIGHT.trades), fillsOf(context.t, TIGHT.trades));
   }));
 
-test('a log that ends before an image, or with another batch, or begins long after it, is refused by saying so', (t) =>
+test('a log that ends before a snapshot, or with another batch, or begins long after it, is refused with a reason', (t) =>
   withHistory(t, async (place, context, day) => {
     await place.live(context, day.slice(0, 40));
     const { sequence } = place.save(context);
@@ -268,7 +268,7 @@ test('a log that ends before an image, or with another batch, or begins long aft
     assert.throws(() => place.recover(), new RegExp(`log: batch ${sequence + 1} is missing; what`));
   }));
 
-test('where the newest image is damaged the older one serves, and a warning says so', (t) =>
+test('the older snapshot is used with a warning when the newest one is damaged', (t) =>
   withHistory(t, async (place, context, day) => {
     await place.live(context, day.slice(0, 60));
     const older = place.save(context);
@@ -290,7 +290,7 @@ test('where the newest image is damaged the older one serves, and a warning says
       new RegExp(
         `batch ${older.sequence + 1} is missing \\(image ${newest.sequence}: it is torn\\)`,
       ),
-      'a gap behind a damaged image tells of both',
+      'a gap behind a damaged snapshot tells of both',
     );
   }));
 
@@ -327,18 +327,18 @@ for (const change of CHANGES) {
       assert.deepEqual(fillsOf(second.t, reach), fillsOf(first.t, reach));
       await place.live(second, day.slice(third + 30, 2 * third));
       const again = place.recover(to).engine.t;
-      assert.equal(stateHash(again), stateHash(second.t), 'from the image of the first run');
+      assert.equal(stateHash(again), stateHash(second.t), 'from the snapshot of the first run');
       assert.deepEqual(fillsOf(again, to.trades), fillsOf(second.t, to.trades));
 
       place.save(second);
       await place.live(second, day.slice(2 * third));
       const last = place.recover(to).engine.t;
-      assert.equal(stateHash(last), stateHash(second.t), 'from the image of the second run');
+      assert.equal(stateHash(last), stateHash(second.t), 'from the snapshot of the second run');
     });
   });
 }
 
-test('without any image, batches of several runs with different capacities replay as they ran', (t) =>
+test('batches of several runs with different capacities replay as they ran without any snapshot', (t) =>
   seeded(async (random) => {
     const place = new Place(t);
     const day = tradingDay(random, 2_400);
@@ -355,7 +355,7 @@ test('without any image, batches of several runs with different capacities repla
     }
   }));
 
-test('capacities below what is in use are refused by naming the variable', (t) =>
+test('capacities below the used ones are refused by naming the variable', (t) =>
   withHistory(t, async (place, _, day) => {
     // As a node does it, which says its configuration first of all.
     const context = await place.restart(TIGHT);
@@ -386,11 +386,11 @@ test('capacities below what is in use are refused by naming the variable', (t) =
           message.startsWith(`recovery: ${used} ${what} are in use, more than the configured `),
       );
     }
-    assert.deepEqual(place.warnings, [], 'an image is not given up for that');
+    assert.deepEqual(place.warnings, [], 'a snapshot is not given up for that');
     assert.equal(stateHash(place.recover().engine.t), stateHash(context.t));
   }));
 
-test('a size that may grow is at least that of the image; others are as they are given', (t) =>
+test('a size that may grow is at least that of the snapshot, and others are as configured', (t) =>
   withHistory(t, async (place, _, day) => {
     const context = await place.restart({ ...TIGHT, markets: 40, accounts: 30 });
     await place.live(context, day);
@@ -403,7 +403,7 @@ test('a size that may grow is at least that of the image; others are as they are
     assert.equal(stateHash(engine.t), stateHash(context.t));
   }));
 
-test('finished orders that memory still needs are not forgotten for smaller capacities', (t) =>
+test('closed orders that memory still needs are not dropped for smaller capacities', (t) =>
   seeded(async (random) => {
     const place = new Place(t);
     const context = new Exchange({ ...TIGHT, history: 300 });

@@ -25,7 +25,7 @@ import {
 import type { NumberedEntry } from '../../storage/projection/statements.ts';
 import { verifyDerived, verifyProjections } from '../../storage/projection/verify-derived.ts';
 import { WITH_LEDGER } from '../engine/ledger-duel.ts';
-import { Pair } from './follower-stage.ts';
+import { Pair } from './projector-stage.ts';
 import { ledgerDay, seeded } from './stored-exchange.ts';
 
 const COMMANDS = 2_500;
@@ -130,7 +130,7 @@ test('statements add up to the totals of the engine, over restarts in the middle
     pair.follower.close(pair.log.last, pair.now);
   }));
 
-test('of statements nothing is lost when the log is trimmed and the projections are gone', (t) =>
+test('no statement entry is lost when the log is trimmed and the projections are deleted', (t) =>
   seeded(async (random) => {
     const day = ledgerDay(random, COMMANDS);
     const half = Math.floor(day.length / 2);
@@ -145,9 +145,9 @@ test('of statements nothing is lost when the log is trimmed and the projections 
     await check(pair);
     pair.follower.close(pair.log.last, pair.now);
 
-    // Without derived/ what is older than image and log is gone, and that is said.
-    const image = pair.context.t;
-    const { entries: gone } = ledgerTotals(image);
+    // Without derived/ what is older than snapshot and log is gone, and that is said.
+    const tables = pair.context.t;
+    const { entries: gone } = ledgerTotals(tables);
     await pair.log.trim(pair.log.last);
     rmSync(join(pair.dataDir, 'derived'), { recursive: true });
     rmSync(join(pair.dataDir, 'projections'), { recursive: true });
@@ -159,7 +159,7 @@ test('of statements nothing is lost when the log is trimmed and the projections 
     pair.follower.close(pair.log.last, pair.now);
   }));
 
-test('a damaged entry of a statement has all of them made again', (t) =>
+test('a damaged entry of a statement causes a rebuild of all', (t) =>
   seeded(async (random) => {
     const pair = start(t);
     await pair.go(ledgerDay(random, COMMANDS));

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { cleanLine, cleanName, cleanProse, isName, isProse } from '../../storage/texts/door.ts';
 import { rounds, withSeed } from '../common/random.ts';
 
-test('a name stands in one line, is printable and has no blank at its ends', () => {
+test('a name has one line, is printable and has no blank at its ends', () => {
   const taken = [
     '',
     'Yes',
@@ -43,14 +43,14 @@ test('a name stands in one line, is printable and has no blank at its ends', () 
   for (const name of refused) assert(!isName(name), JSON.stringify(name));
 });
 
-test('prose has lines, and no other control character', () => {
+test('prose may have line breaks, and no other control character', () => {
   for (const text of ['', 'a\r\n\tb\n', 'a\u200bb', 'a\u2028b', ' a ']) assert(isProse(text), text);
   for (const text of ['a\0', '\x1b[2J', 'a\u009b', '\u202ea', '\ud800', '\ufffe']) {
     assert(!isProse(text), JSON.stringify(text));
   }
 });
 
-test('a name from elsewhere keeps its words, and something is always left of it', () => {
+test('a cleaned name keeps its words, and is never empty', () => {
   assert.equal(cleanName('Will \tMichael win?\n'), 'Will Michael win? ');
   assert.equal(cleanName('MUNDO-GB\u2028 wins'), 'MUNDO-GB wins');
   assert.equal(cleanName('Y\x1b[31mes\0'), 'Y[31mes');
@@ -66,7 +66,7 @@ test('a name from elsewhere keeps its words, and something is always left of it'
   assert.equal(cleanProse('a\r\n\u200bb\0\u202e\ud800'), 'a\r\n\u200bb\ufffd');
 });
 
-test('what has been cleaned is taken, and is not cleaned again', () =>
+test('a cleaned text is accepted, and is not changed again', () =>
   withSeed((random) => {
     for (let round = 0; round < rounds(4_000); round++) {
       const text = Array.from({ length: random.below(8) }, () =>

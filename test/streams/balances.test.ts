@@ -28,7 +28,7 @@ import { assertFits, followUser, type Json, ofType, startNode } from './stream-n
 
 const TIME = 1_700_000_000_000;
 
-test('what the events of all batches lead to is what the tables have', () => {
+test('the messages of all batches lead to the balances of the tables', () => {
   withSeed((random) => {
     const duel = new LedgerDuel();
     const { t } = duel.driver;
@@ -129,7 +129,7 @@ async function next(client: SocketClient, count: number): Promise<Json[]> {
   return found;
 }
 
-test('who asks is sent each change behind the other events of its batch', async () => {
+test('a client that asks gets each balance after the other messages of its batch', async () => {
   const client = await followUser(node, alice, custom);
   const other = await followUser(node, alice);
   await alice.place(node, { market, side: 'BUY', ticks: 50, shares: 100 });
@@ -162,7 +162,7 @@ test('who asks is sent each change behind the other events of its batch', async 
   for (const each of [client, other]) each.cut();
 });
 
-test('what was missed comes again behind the place that a client has reached', async () => {
+test('missed balances are sent again after the stream cursor of a client', async () => {
   const client = await followUser(node, bob, custom);
   await bob.place(node, { market, side: 'BUY', ticks: 20, shares: 10 });
   const [, balance] = await next(client, 2);
@@ -177,7 +177,7 @@ test('what was missed comes again behind the place that a client has reached', a
   again.cut();
 });
 
-test('without a ledger nobody is sent a balance, whoever asks', async () => {
+test('no client gets a balance without a ledger', async () => {
   const plain = await startNode([{ id: 1 }]);
   const carol = await Trader.join(plain, 'carol');
   const client = await followUser(plain, carol, { ...custom, resume: [] });

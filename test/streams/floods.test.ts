@@ -49,7 +49,7 @@ for (const [name, opcode, payload] of [
   ['protocol pings', Opcode.ping, Buffer.alloc(0)],
   ['protocol pongs', Opcode.pong, Buffer.alloc(0)],
 ] as const) {
-  test(`a flood of ${name} is closed at the bound of a turn, whatever else the receive holds`, async () => {
+  test(`a flood of ${name} is closed at the bound of an event-loop iteration, with any rest of the receive`, async () => {
     const counted = stage.streams.facts().closes.get('connection_turn_messages')!;
     const other = await connected();
     const client = await connected();
@@ -67,7 +67,7 @@ for (const [name, opcode, payload] of [
   });
 }
 
-test('messages are bounded in ten seconds too, and the next ten seconds are new', async () => {
+test('messages are bounded in ten seconds, and the count begins anew afterwards', async () => {
   const client = await connected();
   const send = async (count: number): Promise<void> => {
     const before = client.texts.length;
@@ -91,7 +91,7 @@ for (const [name, ids] of [
   ['unknown tokens', unknown],
   ['known tokens', [...tokens, ...tokens, ...tokens, ...tokens].slice(0, NAMES / 4)],
 ] as const) {
-  test(`names to look up are bounded: messages of ${ids.length} ${name}`, async () => {
+  test(`messages of ${ids.length} ${name} have a bound of names to look up`, async () => {
     const client = await connected();
     for (let sent = 0; sent < 20 * NAMES; sent += ids.length) {
       client.send({ type: 'market', assets_ids: ids });
@@ -105,7 +105,7 @@ for (const [name, ids] of [
   });
 }
 
-test('all connections of an address have a budget together, which no new connection renews', async () => {
+test('all connections of an address share a budget, which no new connection renews', async () => {
   for (let i = 0; i < 4; i++) {
     const client = await connected();
     for (let sent = 0; sent < 10; sent++) {
@@ -122,7 +122,7 @@ test('all connections of an address have a budget together, which no new connect
   });
 });
 
-test('behind a trusted proxy the address is that of the client', async () => {
+test('the address behind a trusted proxy is that of the client', async () => {
   const proxied = new SocketStage({ ...LIMITS, callerFactor: 1 });
   await proxied.open(2 ** 28, 1);
   const from = async (address: string): Promise<SocketClient> => {
@@ -148,7 +148,7 @@ test('behind a trusted proxy the address is that of the client', async () => {
   }
 });
 
-test('a client that reconnects and goes on gets the reason three times, and is cut from then on', async () => {
+test('a client that reconnects and continues gets the reason three times, and is cut from then on', async () => {
   const codes: number[] = [];
   for (let i = 0; i < 5; i++) {
     const client = await connected();

@@ -75,6 +75,6 @@ async function runHonest(rounds: number, seed: number): Promise<void> {
   await node.stop();
 }
 
-test('fifty clients hold the books of POST /books while orders pour in', () => keepHonest(6));
+test('fifty clients have the books of POST /books while orders arrive', () => keepHonest(6));
 
-test('fifty clients stay honest for long', { skip: SHORT }, () => keepHonest(300));
+test('fifty clients keep equal books for long', { skip: SHORT }, () => keepHonest(300));

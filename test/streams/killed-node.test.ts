@@ -12,7 +12,7 @@ function told(events: readonly Json[]): Json[] {
   return events.map(({ server_ts_ms: _, ...event }) => event);
 }
 
-test('after kill -9 a client gets what it missed, as others have seen it before', async () => {
+test('a client gets its missed messages after kill -9, equal to those that others saw before', async () => {
   let node: TestNode = await startNode([{ id: 1 }]);
   const { dataDir, settings } = node;
   const [market] = (node as Awaited<ReturnType<typeof startNode>>).markets;

@@ -43,7 +43,7 @@ test('PING in any case is answered PONG, a protocol ping by a pong', async () =>
   assert.deepEqual(client.controls, [{ opcode: Opcode.pong, text: 'are you there' }]);
 });
 
-test('what is no message is answered invalid_message, and the connection stays', async () => {
+test('an invalid message is answered invalid_message, and the connection stays', async () => {
   await cutAll();
   for (const path of ['/ws/market', '/ws/user']) {
     const client = await connected(path);
@@ -79,7 +79,7 @@ test('a message that is too long cuts the connection', async () => {
   assert.equal((await client.ended()).code, 1006);
 });
 
-test('one token too many is refused, with all that the message names', async () => {
+test('one token too many is refused together with all others of the message', async () => {
   await cutAll();
   const client = await connected();
   const tokens = [1, 2, 3, 4, 5].map((slot) => stage.token(slot));
@@ -97,7 +97,7 @@ test('one token too many is refused, with all that the message names', async () 
   );
 });
 
-test('one connection too many is refused with a 503, and a plain GET with a 426', async () => {
+test('one connection too many is refused with 503, and a plain GET with 426', async () => {
   await cutAll();
   for (let i = 0; i < LIMITS.connectionsMax; i++) await connected(i === 0 ? '/ws/user' : undefined);
   await assert.rejects(SocketClient.open(stage, '/ws/market'), /503/);
@@ -118,7 +118,7 @@ test('one connection too many is refused with a 503, and a plain GET with a 426'
   assert.equal((await send(stage, 'POST', '/ws/user')).status, 426);
 });
 
-test('a connection that says nothing is closed; a ping of either kind is enough to stay', async () => {
+test('a silent connection is closed, and a ping of either kind keeps it open', async () => {
   await cutAll();
   const silent = await connected();
   const texts = await connected();
@@ -143,7 +143,7 @@ test('a connection that says nothing is closed; a ping of either kind is enough 
   }
 });
 
-test('a slow reader is closed with a reason behind what it did not read; others miss nothing', async () => {
+test('a slow reader is closed with a reason after its unread messages, and others miss nothing', async () => {
   await cutAll();
   const token = 7;
   const slow = await connected();
@@ -190,7 +190,7 @@ test('a slow reader is closed with a reason behind what it did not read; others 
   );
 });
 
-test('all readers together have a bound: the slowest are cut first, a client that reads stays', async () => {
+test('all readers share a bound: the slowest are cut first, and a client that reads stays', async () => {
   const backlogMax = 8 * MIB;
   const limits = { ...LIMITS, connectionsMax: CROWD + 1, backpressureBytes: 16 * MIB };
   const crowded = new SocketStage(limits);
@@ -232,7 +232,7 @@ test('all readers together have a bound: the slowest are cut first, a client tha
   }
 });
 
-test('a closed client that does not read counts among all until its socket is closed', async () => {
+test('a closed client that does not read counts in the total until its socket is closed', async () => {
   const limits = { ...LIMITS, connectionsMax: CROWD, backpressureBytes: 2 * MIB };
   const crowded = new SocketStage(limits);
   await crowded.open(6 * MIB);
@@ -262,7 +262,7 @@ test('a closed client that does not read counts among all until its socket is cl
   }
 });
 
-test('a batch whose log is cut short, or cannot be read, makes everybody begin anew', async () => {
+test('a batch whose events are incomplete, or cannot be read, makes every client begin anew', async () => {
   await cutAll();
   const batch = { time: 0, commands: new Int32Array(0), commandsF: new Float64Array(0) };
   const broken = Int32Array.of(99, 0, 0, 0, 0, 0, 0, 0);

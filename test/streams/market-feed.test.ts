@@ -66,7 +66,7 @@ const shapes: readonly (readonly [string, Partial<StreamShape>, hasSource?: bool
   ['while a source moves its levels, and terms change', { changes: 1, policies: 2 }, true],
 ];
 for (const [when, shape, hasSource] of shapes) {
-  test(`${when}, snapshot and deltas are the books of POST /books at the same hash`, () => {
+  test(`${when}, snapshot and deltas equal the books of POST /books at the same hash`, () => {
     withSeed((random) => {
       const all = { ...BUSY, ...shape };
       const plain = () => ({ stage: new FeedStage(), stream: new Stream(random, all, MARKETS) });

@@ -13,7 +13,7 @@ function read(path: string): string {
   return readFileSync(join(ROOT, `${path}`), 'utf8');
 }
 
-test('the reference of the API lists both streams, and that of the room each of their events', () => {
+test('the reference of the API lists both streams, and that of the folder each of their messages', () => {
   const api = read('docs/reference/api.md');
   const room = read('server/streams/README.md');
   for (const [path, { does, events }] of Object.entries(STREAM_TABLE)) {
@@ -25,7 +25,7 @@ test('the reference of the API lists both streams, and that of the room each of 
   }
 });
 
-test('the README of the streams has the bounds of the table, as the defaults make them', () => {
+test('the README of the streams has the bounds of the table with their defaults', () => {
   const room = read('server/streams/README.md');
   const rows = [...room.matchAll(/^\| `(\w+)` \| (more than .*) \|$/gm)].map(([, ...row]) => row);
   const configured = readConfig({}, [], 1);
@@ -35,13 +35,13 @@ test('the README of the streams has the bounds of the table, as the defaults mak
   assert.deepEqual(rows, boundTexts(limits));
 });
 
-test('every stream says what it is sent', () => {
+test('every stream documents the messages that it accepts', () => {
   for (const { message } of Object.values(STREAM_TABLE)) {
     assert('operation' in (message as { properties: object }).properties);
   }
 });
 
-test('the last event of an order is the one that the table of endings names', () => {
+test('the last message of an order is the one that the table of endings names', () => {
   const rows = read('server/orders/README.md')
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()))

@@ -104,7 +104,7 @@ function common(socket: Socket, limits: StreamLimits = LIMITS): ConnectionParts 
 
 const nextSlice = (): Promise<void> => setTimeout(5);
 
-test('books come in pieces over turns, stop while the reader is busy, and go on behind it', async () => {
+test('books come in pieces over event-loop iterations, stop while the reader is busy, and continue afterwards', async () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
   for (let condition = 1; condition <= MARKETS; condition++) {
@@ -144,7 +144,7 @@ test('books come in pieces over turns, stop while the reader is busy, and go on 
   }
 });
 
-test('callers have their turns one after another, however many connections one has', async () => {
+test('callers take turns, with any number of connections each', async () => {
   const done: string[] = [];
   const pacer = new Pacer(() => 0, new Turns());
   const [many, single] = [{}, {}];
@@ -164,7 +164,7 @@ test('callers have their turns one after another, however many connections one h
   assert(of.at(-1)! <= PIECES + 10, `every other piece is for the one connection: ${of}`);
 });
 
-test('what waits in the middle of a batch is sent books of before it or after it, and none between', () => {
+test('a client that waits in the middle of a batch gets books of before it or after it, and none between', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
   for (const condition of [1, 2]) stage.run({ kind: 'market', condition, outcomes: 2, ...TERMS });
@@ -209,7 +209,7 @@ function userChannel(stage: FeedStage, socket: FakeSocket, subscriptionsMax = 4)
   );
 }
 
-test('a client that leaves a stream while it catches up gets nothing more of it, however often it resumes', async () => {
+test('a client that leaves a stream while it catches up gets nothing more of it, after any number of resumes', async () => {
   const stage = new FeedStage();
   const first = new FakeSocket();
   const auth = { apiKey: 'key' };
@@ -239,7 +239,7 @@ test('a client that leaves a stream while it catches up gets nothing more of it,
   );
 });
 
-test('a client that does not read while much happens is closed before too much waits for it', () => {
+test('a client that does not read during many messages is closed before too many bytes wait for it', () => {
   const stage = new FeedStage();
   const codes: number[] = [];
   class ClosedSocket extends FakeSocket {
@@ -258,7 +258,7 @@ test('a client that does not read while much happens is closed before too much w
   assert.deepEqual(codes, [1013]);
 });
 
-test('a place behind is resumed from, also where the stream is followed already', () => {
+test('a stream resumes from an earlier cursor, also when it is followed already', () => {
   const stage = new FeedStage();
   const socket = new FakeSocket();
   const channel = userChannel(stage, socket);
@@ -279,7 +279,7 @@ test('a place behind is resumed from, also where the stream is followed already'
   assert.deepEqual([...socket.joined], [stream_id], 'and it goes on from there');
 });
 
-test('a book that is due is sent, whatever the next messages request', () => {
+test('a book that is due is sent before any later requests', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
   stage.run({ kind: 'market', condition: 1, outcomes: 2, ...TERMS });
@@ -301,7 +301,7 @@ test('a book that is due is sent, whatever the next messages request', () => {
   assert.equal(socket.sent.length, 1);
 });
 
-test('to follow markets without events stores nothing', () => {
+test('a subscription to markets without messages stores nothing', () => {
   const stage = new FeedStage();
   stage.run({ kind: 'at', time: 1_000 });
   for (let condition = 1; condition <= MARKETS; condition++) {

@@ -58,7 +58,7 @@ function missedOf({ users }: FeedStage, user: User, place: string): string[] | u
   return users.since(user, undefined, place)?.map((event) => users.frame(event, event.ofUser!));
 }
 
-test('streams that are followed on two nodes are the same, each event behind the one before it', () => {
+test('streams that are followed on two nodes are equal, each message after the one before it', () => {
   withSeed((random) => {
     const nodes = new Nodes(random, 2);
     const { stages } = nodes;
@@ -94,7 +94,7 @@ test('streams that are followed on two nodes are the same, each event behind the
   });
 });
 
-test('a client goes on at a node where it never was, and gets what it missed once each', () => {
+test('a client continues at a node where it never was, and gets each missed message once', () => {
   withSeed((random) => {
     const nodes = new Nodes(random, 2);
     const { stages } = nodes;
@@ -122,7 +122,7 @@ test('a client goes on at a node where it never was, and gets what it missed onc
   });
 });
 
-test('a place behind the recent batches is refused, the end of the last batch is not', () => {
+test('a cursor before the recent batches is refused, the end of the last batch is not', () => {
   withSeed((random) => {
     const nodes = new Nodes(random, 1);
     const [stage] = nodes.stages as [FeedStage];

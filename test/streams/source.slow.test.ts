@@ -53,7 +53,7 @@ async function tradesOf(query: string): Promise<readonly Json[]> {
   return (await get(node, `/trades?${query}`)).json as Json[];
 }
 
-test('levels need the cash of the reserved account, which an ordinary deposit pays in', async () => {
+test('source levels need cash of the reserved account, which an ordinary deposit pays in', async () => {
   assert.deepEqual(await reasons([level('buy', 4_000, 100)]), [RejectReason.notEnough]);
   await source(
     { kind: 'deposit', wallet: SOURCE, amount: 100_000 * SHARE },
@@ -62,7 +62,7 @@ test('levels need the cash of the reserved account, which an ordinary deposit pa
   );
 });
 
-test('a level is published as a price change without an order, and stands in both books', async () => {
+test('a source level is published as a price change without an order, and rests in both books', async () => {
   const client = await followMarket(node, [yes, no], { custom_feature_enabled: true });
   await client.upToNow();
   await source(level('buy', 4_000, 100), level('sell', 6_000, 50));
@@ -90,7 +90,7 @@ test('a level is published as a price change without an order, and stands in bot
   client.cut();
 });
 
-test('who takes from a level trades with an anonymous maker, and the level shrinks', async () => {
+test('a taker of a source level trades with an anonymous maker, and the level shrinks', async () => {
   const user = await followUser(node, alice);
   const result = await alice.place(node, { market, side: 'BUY', ticks: 60, shares: 20 });
   assert.equal(result.status, 'matched');
@@ -128,7 +128,7 @@ test('a resting order that a fill names gets its trade, with an anonymous taker'
   user.cut();
 });
 
-test('a level that crosses an order gives its owner a trade, and the rest of the batch its own', async () => {
+test('a source level that crosses an order gives its owner a trade, and others of the batch theirs', async () => {
   const { orderID } = await bob.place(node, { market, side: 'BUY', ticks: 50, shares: 10 });
   const [alices, bobs] = [await followUser(node, alice), await followUser(node, bob)];
   await source(level('sell', 5_000, 4), level('sell', 5_000, 0));
@@ -147,7 +147,7 @@ test('a level that crosses an order gives its owner a trade, and the rest of the
   bobs.cut();
 });
 
-test('a print is on the tape once, moves the last price, and moves no money', async () => {
+test('a trade print is on the tape once, moves the last price, and moves no money', async () => {
   const client = await followMarket(node, [yes]);
   await client.upToNow();
   const before = await tradesOf('takerOnly=false');
@@ -172,7 +172,7 @@ test('a print is on the tape once, moves the last price, and moves no money', as
   client.cut();
 });
 
-test('the reserved account is no holder, and its levels are orders of nobody', async () => {
+test('the reserved account is no holder, and its levels belong to no orders list', async () => {
   let wallets: unknown[] = [];
   // They follow from what is derived, a moment later.
   await until(async () => {
@@ -188,7 +188,7 @@ test('the reserved account is no holder, and its levels are orders of nobody', a
   assert.deepEqual((await book(node, yes)).asks, [{ price: '0.6', size: '30' }]);
 });
 
-test('after a kill paper orders stay, old levels do not, and verify and the export of trades read what the source did', async () => {
+test("paper orders stay and source levels go after a kill, and verify and the export of trades read the source's batches", async () => {
   const [bid] = (await book(node, yes)).bids;
   const paper = String(Number(bid!.size) - 100);
   await node.end('SIGKILL');
@@ -198,7 +198,7 @@ test('after a kill paper orders stay, old levels do not, and verify and the expo
   await source(level('buy', 4_000, 100), level('sell', 6_000, 45));
   assert.deepEqual((await book(node, yes)).bids, [bid]);
   await node.stop();
-  // From its image.
+  // From its snapshot.
   node = await startSource();
   assert.deepEqual((await book(node, yes)).asks, []);
   await source(level('buy', 4_000, 100), level('sell', 6_000, 44));

@@ -25,7 +25,7 @@ function tokens(market: number): readonly string[] {
   return node.markets[market]!.tokenIds;
 }
 
-test('a subscription is answered with the book of each known token, as POST /books has it', async () => {
+test('a subscription is answered with the book of each known token, equal to POST /books', async () => {
   const [yes, no] = tokens(0);
   await alice.place(node, { market: node.markets[0]!, side: 'BUY', ticks: 40, shares: 50 });
   const client = await followMarket(node, [yes!, '123', no!]);
@@ -49,7 +49,7 @@ test('a subscription is answered with the book of each known token, as POST /boo
   client.cut();
 });
 
-test('a message that asks for it is answered before its books, with the names that nobody has', async () => {
+test('a message that requests an answer gets it before its books, with the unknown names', async () => {
   const [yes = '', no = ''] = tokens(0);
   const [a = ''] = tokens(1);
   const client = await SocketClient.open(node, '/ws/market');
@@ -96,7 +96,7 @@ test('a message that asks for it is answered before its books, with the names th
   client.cut();
 });
 
-test('with STREAM_ACKS=on a message is answered unless it says otherwise, on both paths', async () => {
+test('a message is answered with STREAM_ACKS=on unless it says otherwise, on both paths', async () => {
   const own = await startNode(TERMS, { STREAM_ACKS: 'on' });
   const trader = await Trader.join(own, 'acknowledged');
   const client = await SocketClient.open(own, '/ws/market');
@@ -265,7 +265,7 @@ test('a new tick and a new market are published when the catalog brings them', a
   scout.cut();
 });
 
-test('the user channel has the events of what was answered: an order, its trade, its cancel', async () => {
+test('the user channel has a message for each answer: an order, its trade, its cancel', async () => {
   const market = node.markets[0]!;
   const client = await followUser(node, alice);
   const sold = await alice.place(node, { market, side: 'SELL', ticks: 70, shares: 30 });

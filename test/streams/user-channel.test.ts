@@ -80,7 +80,7 @@ test('both sides get an order, its trades and its end, with the fields that clie
   for (const client of [alice, bob]) client.cut();
 });
 
-test('a key that another node has just issued is waited for, and what is sent behind it keeps its order', async () => {
+test('a connection waits for a key that another node has just issued, and later messages keep their order', async () => {
   let arrive = (): void => undefined;
   const promise = new Promise<void>((resolve) => (arrive = resolve));
   const auth = stage.auth(CAROL);
@@ -153,7 +153,7 @@ test('wrong credentials and missing ones have different texts; wrong ones end th
   await client.ended();
 });
 
-test('a read-only key is shown by itself, and hears the same', async () => {
+test('a read-only key is shown by itself, and gets the same messages', async () => {
   const client = await SocketClient.open(stage, '/ws/user');
   client.send({ type: 'user', auth: { apiKey: READ_ONLY_KEY.toUpperCase() } });
   assert.deepEqual(await client.upToNow(), []);
@@ -169,7 +169,7 @@ test('a key that is revoked loses its connection', async () => {
   assert.deepEqual(await client.ended(), { code: 1008, reason: 'the API key was revoked' });
 });
 
-test('a client that comes back gets what it missed, then what follows, without a gap', async () => {
+test('a client that reconnects gets missed messages, then later ones, without a gap', async () => {
   const first = await joined(ALICE, { resume: [] });
   const resumed = await first.json();
   assertFits(resumed);
@@ -195,7 +195,7 @@ test('a client that comes back gets what it missed, then what follows, without a
   again.cut();
 });
 
-test('a place that is too old, that the log never reached or of no stream is refused', async () => {
+test('a cursor that is too old, ahead of the log or of no stream is refused', async () => {
   const client = await joined(ALICE, { resume: [] });
   const { sequence, stream_id } = await client.json();
   client.cut();
@@ -224,7 +224,7 @@ test('a place that is too old, that the log never reached or of no stream is ref
   half.cut();
 });
 
-test('a client that names markets gets their events alone, numbered by market, and may add and drop some', async () => {
+test('a client that names markets gets their messages alone, numbered by market, and may change them', async () => {
   const markets = [1, 2, 3].map((market) => stage.condition(2 * market - 1));
   const client = await joined(ALICE, { markets: [markets[0], '0x1'], resume: [] });
   const place = await client.json();
@@ -257,7 +257,7 @@ test('a client that names markets gets their events alone, numbered by market, a
   client.cut();
 });
 
-test('two places are resumed in one message, each stream by itself', async () => {
+test('two cursors are resumed in one message, each stream by itself', async () => {
   const markets = [1, 2].map((market) => stage.condition(2 * market - 1));
   const client = await joined(ALICE, { markets, resume: [] });
   const places = [await client.json(), await client.json()];

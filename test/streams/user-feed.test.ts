@@ -157,7 +157,7 @@ for (const [of, shape, hasSource] of shapes) {
   });
 }
 
-test('the newest events are stored for clients that reconnect, and only of users who subscribed before', () => {
+test('the newest messages are stored for clients that reconnect, and only of users who subscribed before', () => {
   withSeed((random) => {
     const stage = new FeedStage(200);
     const stream = new Stream(random, BUSY, MARKETS);
@@ -187,7 +187,7 @@ test('the newest events are stored for clients that reconnect, and only of users
   });
 });
 
-test('the streams of single markets are numbered by themselves', () => {
+test('streams of single markets have their own numbers', () => {
   withSeed((random) => {
     const stage = new FeedStage();
     const stream = new Stream(random, BUSY, MARKETS);
@@ -214,7 +214,7 @@ test('the streams of single markets are numbered by themselves', () => {
   });
 });
 
-test('the stored events have a bound in bytes too: a trade of many orders is a hundred times as long as others', () => {
+test('stored messages have a bound in bytes, as a trade of many orders is a hundred times as long as others', () => {
   const stage = new FeedStage();
   const { users } = stage;
   const user = users.enter(addressWords(1));
@@ -230,7 +230,7 @@ test('the stored events have a bound in bytes too: a trade of many orders is a h
   );
 });
 
-test('a flood of events of one user, and then of some, pushes out none of another', () => {
+test('a flood of messages of some users displaces none of another', () => {
   const stage = new FeedStage();
   const { users } = stage;
   const [calm, ...busy] = [1, 2, 3, 4].map((n) => users.enter(addressWords(n)));

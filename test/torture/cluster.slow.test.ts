@@ -36,7 +36,7 @@ function claims(...reads: readonly Partial<StatusRead>[]): readonly string[] {
   return history.problems;
 }
 
-test('reads that follow the orders are accepted, also of nodes that are behind', () => {
+test('reads in the order of orders are accepted, also of nodes that are behind', () => {
   const states = ['empty', 'one', 'two', 'one', 'one', 'three'].map((state) => ({ state }));
   assert.deepEqual(problems(...states, { node: 'n1', state: 'empty' }), []);
   assert.deepEqual(problems({ state: 'three', atLeast: 4 }), []);

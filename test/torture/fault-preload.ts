@@ -5,7 +5,7 @@
  *   FAULT_WRITE_FAILS   the write of the log of this number fails with EIO
  *   FAULT_WRITE_KILLS   the process is killed at the write of the log of this number: before it, or after it where
  *                       the number has a + in front
- *   FAULT_FOLLOWER      the follower's thread ends at its first `open` of an image, at its first `write`
+ *   FAULT_FOLLOWER      the follower's thread ends at its first `open` of a snapshot, at its first `write`
  *                       into one, or after its first `rename` of one
  *   FAULT_CLOCK_MS      milliseconds, one after the other: with each SIGUSR2 the clock jumps by the next, for
  *                       every thread
@@ -71,10 +71,10 @@ if (!isMainThread && FAULT_FOLLOWER !== undefined) {
   const endAt = (moment: string): void => {
     if (FAULT_FOLLOWER === moment) process.exit(1);
   };
-  const isImage = (path: unknown): boolean => String(path).includes('.image');
+  const isSnapshot = (path: unknown): boolean => String(path).includes('.image');
   Object.assign(fs, {
     openSync: (...args: Parameters<typeof openSync>) => {
-      const isNew = isImage(args[0]) && args[1] !== 'r';
+      const isNew = isSnapshot(args[0]) && args[1] !== 'r';
       if (isNew) endAt('open');
       const file = openSync(...args);
       if (isNew) snapshots.add(file);
@@ -86,7 +86,7 @@ if (!isMainThread && FAULT_FOLLOWER !== undefined) {
     },
     renameSync: (...args: Parameters<typeof renameSync>) => {
       renameSync(...args);
-      if (isImage(args[0])) endAt('rename');
+      if (isSnapshot(args[0])) endAt('rename');
     },
   });
   syncBuiltinESMExports();

@@ -122,7 +122,7 @@ async function followerEnds(seed: number, moment: string): Promise<string> {
   await stage.tradeThrough(() => first.hasEnded);
   await assertSays(first, /stopping: follower: its thread ended/);
   await stage.prove();
-  return `at its ${moment} of an image: the process stopped`;
+  return `at its ${moment} of a snapshot: the process stopped`;
 }
 
 /** Kills the node at a step of its storage, by the system, so that nothing is cleaned up. */

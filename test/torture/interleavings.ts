@@ -169,6 +169,6 @@ function checkTurns(dataDir: string): number {
     if (i > 0)
       assert.equal(batch, turns[i - 1]![1]! + 1, `the batch of dispatch ${dispatchSequence}`);
   }
-  assert(turns.length > 0, 'the workers noted what they did');
+  assert(turns.length > 0, 'the workers recorded their turns');
   return turns.length;
 }

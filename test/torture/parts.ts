@@ -32,7 +32,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     run: simulate,
   },
   kills: {
-    does: 'kill -9 under load, while images, segments and catalogs change; books of what was told',
+    does: 'kill -9 under load, while snapshots, segments and catalogs change; books of all answers',
     goal: 500,
     minutes: 14,
     how: 'in turn',
@@ -95,7 +95,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     run: cluster,
   },
   soak: {
-    does: 'mixed load with catalogs, images and streams: minutes',
+    does: 'mixed load with catalogs, snapshots and streams: minutes',
     goal: 20,
     minutes: 22,
     how: 'alone',

@@ -20,7 +20,7 @@ import { LogProjector } from '../../storage/projection/log-projector.ts';
 import { type Recovered, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { LoggedBatch } from '../engine/engine-driver.ts';
-import { QUICK } from '../storage/follower-stage.ts';
+import { QUICK } from '../storage/projector-stage.ts';
 import { appended, Exchange, finalCopy, type StoredFinal } from '../storage/stored-exchange.ts';
 
 export interface SimulatedSettings {

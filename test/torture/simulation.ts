@@ -159,7 +159,7 @@ export class Simulation {
   private endCall(): void {
     const { pending } = this.fs.disk;
     const [call] = pending.splice(this.random.below(pending.length), 1);
-    this.note(`end ${call!.label}`);
+    this.record(`end ${call!.label}`);
     call!.end(undefined);
   }
 
@@ -190,16 +190,16 @@ export class Simulation {
       const batch = t.state[State.batch]!;
       assert(from <= batch && batch <= to, `batch ${batch} is not from ${from} to ${to}`);
       assert.equal(stateHash(t), this.truth.hashes.get(batch), `the state of batch ${batch}`);
-      this.note(`recovered ${batch}`);
+      this.record(`recovered ${batch}`);
     } catch (error) {
       const { message } = error as Error;
-      // A log with a flipped bit may be refused by name; beside a damaged image there is another.
+      // A log with a flipped bit may be refused by name; beside a damaged snapshot there is another.
       const mayRefuse = flipped?.startsWith('log') === true && REFUSAL.test(message);
       if (!mayRefuse || error instanceof assert.AssertionError) {
         throw new Error(`${where}: ${message}`, { cause: error });
       }
       this.counts.refused += 1;
-      this.note(`refused ${message.replaceAll(this.fs.root, '')}`);
+      this.record(`refused ${message.replaceAll(this.fs.root, '')}`);
     }
   }
 
@@ -218,7 +218,7 @@ export class Simulation {
     assert(acknowledged <= batch && batch <= applied, `seed ${this.seed}: ${batch}`);
     // Who had no answer sends it again.
     this.batches.unshift(...this.truth.crash(batch));
-    this.note(`crash ${batch}`);
+    this.record(`crash ${batch}`);
   }
 
   /** Lets everything come to its end, and checks the projections. */
@@ -243,7 +243,7 @@ export class Simulation {
     disk.failure = (label) =>
       label.startsWith('write log') && this.random.chance(0.1) ? 'EIO' : undefined;
     disk.onChange = (label) => {
-      this.note(label);
+      this.record(label);
       const { life, checks } = this;
       const crashed = disk.crashed(checks, this.crash);
       const flipped = checks.chance(15) ? crashed.flip(checks) : undefined;
@@ -265,7 +265,7 @@ export class Simulation {
     return join(this.fs.root, 'thought');
   }
 
-  private note(what: string): void {
+  private record(what: string): void {
     this.trace = crc32(what, this.trace);
   }
 

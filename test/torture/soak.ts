@@ -18,7 +18,7 @@ import { openDerivedTables, positionOf } from '../../storage/projection/derived.
 import { useCompiledNodes } from '../common/forms.ts';
 import { TestNode, temporaryDirectory } from '../common/node-harness.ts';
 import { SocketClient } from '../common/socket-client.ts';
-import { QUICK } from '../storage/follower-stage.ts';
+import { QUICK } from '../storage/projector-stage.ts';
 import { writeCatalog } from './catalog-change.ts';
 import { LOADED_NODE, measured, type Taken, takenBy } from './load-child.ts';
 import type { Done, PartOptions } from './part.ts';
@@ -95,7 +95,7 @@ export async function soak(options: PartOptions): Promise<Done> {
     const snapshots = node.log.match(/image of batch/g)?.length ?? 0;
     return {
       count: minutes,
-      text: `${text}; ${snapshots} images, ${state.catalogs} catalogs; ${path}`,
+      text: `${text}; ${snapshots} snapshots, ${state.catalogs} catalogs; ${path}`,
     };
   } finally {
     state.isOver = true;

@@ -42,7 +42,7 @@ async function well(part: Promise<unknown>): Promise<void> {
   await part;
 }
 
-test('a simulated node survives a crash at every write; the same seed does the same', async () => {
+test('a simulated node survives a crash at every write, and equal seeds give equal runs', async () => {
   const simulator = new Simulator();
   const { seed } = little(0, 0);
   const again = `reproduce with: npm run torture -- simulation --seed ${seed}`;
@@ -60,7 +60,7 @@ test('a simulated node survives a crash at every write; the same seed does the s
 });
 
 test(
-  'a node killed again and again under load keeps all that it acknowledged, cancels too',
+  'a node killed again and again under load keeps all acknowledged orders and cancels',
   {
     skip: SHORT,
   },
@@ -68,39 +68,39 @@ test(
 );
 
 test(
-  'a node killed in the middle of resolutions pays everybody once',
+  'a node killed in the middle of resolutions pays every wallet once',
   {
     skip: SHORT,
   },
   () => well(resolutions(little(1, 8))),
 );
 
-test('workers held up anywhere apply batches in the order of their dispatch, and no book is torn', () =>
+test('workers delayed anywhere apply batches in the order of their dispatch, and no book is torn', () =>
   well(interleavings(little(24, 600))));
 
-test('whatever is asked is answered in the documented shape, and changes nothing', () =>
+test('any request is answered in the documented shape, and changes nothing', () =>
   well(input(little(500, 15_000))));
 
-test('the engine does what the naive exchange does, whatever the shape of the stream', () =>
+test('the engine agrees with the naive exchange for any shape of the stream', () =>
   well(model(little(2_000, 200_000))));
 
-test('a fault of the machine costs nothing that was told', { skip: SHORT }, () =>
+test('a fault of the machine loses nothing acknowledged', { skip: SHORT }, () =>
   well(faults(little(1, 6))),
 );
 
-test('more than a node can take is refused, and it is quick again', { skip: SHORT }, () =>
+test('a node refuses overload, and is quick again afterwards', { skip: SHORT }, () =>
   well(overload(little(2, 5))),
 );
 
-test('a cluster loses nothing to what fails in it', { skip: SHORT || NO_ETCD }, () =>
+test('a cluster loses nothing acknowledged to faults', { skip: SHORT || NO_ETCD }, () =>
   well(cluster({ ...little(1, 4), only: CLUSTER_FAULTS })),
 );
 
-test('a mixed load with catalogs, images and streams goes on', { skip: SHORT }, () =>
+test('a node survives a mixed load with catalogs, snapshots and streams', { skip: SHORT }, () =>
   well(soak(little(0.1, 0.3))),
 );
 
-test('a run that gets slower is told from one with disturbed minutes, and from a machine that does', () => {
+test('a slower run is distinguished from one with disturbed minutes, and from a slower machine', () => {
   const run = (p99: (minute: number) => number) =>
     trendOf(Array.from({ length: 1_200 }, (_, seconds) => ({ seconds, p99: p99(seconds / 60) })));
   const even = run(() => 1);
@@ -133,7 +133,7 @@ test('each attack of the hostile part is on a row of SECURITY.md', () => {
   }
 });
 
-test('an attack is borne where orders stay quick, nothing is refused, and memory comes back', () => {
+test('a node withstands an attack when orders stay quick, nothing is refused, and memory is returned', () => {
   const MIB = 2 ** 20;
   const slow = (quiet: number, under: number, bare: number, isShort = false) =>
     latencyProblem({ quiet, under, bare, isShort });

@@ -221,7 +221,7 @@ test('both sides see a trade, each with its own API key and no other', async () 
   );
 });
 
-test('what is malformed is refused, and named', async () => {
+test('malformed queries are refused and named', async () => {
   const ask = (path: string, query: string) => alice.call(node, 'GET', path, query);
   refuses(await ask('/data/orders', '?next_cursor=LTE='), 400, 'invalid next_cursor');
   refuses(await ask('/data/trades', '?next_cursor=x'), 400, 'invalid next_cursor');

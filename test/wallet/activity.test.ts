@@ -43,7 +43,7 @@ async function sets(kind: 'split' | 'merge', amount: number, of = market!): Prom
 
 const typesOf = (rows: readonly Row[]): unknown[] => rows.map(({ type }) => type);
 
-test('activity has what a wallet traded, split, merged and was paid, newest first', async () => {
+test('activity has trades, splits, merges and payouts of a wallet, newest first', async () => {
   await sets('split', 10);
   await alice.place(node, { market, side: 'SELL', ticks: 70, shares: 5 });
   await bob.place(node, { market, side: 'BUY', ticks: 70, shares: 5 });
@@ -82,7 +82,7 @@ test('activity has what a wallet traded, split, merged and was paid, newest firs
   assert.deepEqual(typesOf(await activityOf(2, bob)), ['REDEEM', 'TRADE']);
 });
 
-test('types, markets, sides and times select rows; order and pages are of what is selected', async () => {
+test('types, markets, sides and times select rows, which are then ordered and paged', async () => {
   const rows = await activityOf(5);
   const [redeem, split2, merge, trade, split] = rows;
   for (let offset = 0; offset < 5; offset++) {
@@ -115,7 +115,7 @@ test('a row far back is found behind many others, a page of entries at a time', 
   assert.equal((await activity('&type=REDEEM')).length, 1);
 });
 
-test('shares that nobody has traded yet are worth what a split paid for them', async () => {
+test('shares without any trade are worth the price of their split', async () => {
   const held = async (path: string) =>
     (await get(node, `${path}?user=${alice.address}&market=${other.conditionId}`)).json as Row[];
   const rows = await held('/positions');

@@ -165,7 +165,7 @@ async function open(venue: DayVenue, random: Random): Promise<Lane[]> {
   );
 }
 
-test('a day of a venue: made, funded, traded through kills, resolved; every micro-unit is where the naive ledger has it', async () => {
+test('every micro-unit agrees with the naive ledger after a day of a venue through kills and resolutions', async () => {
   const seed = freshSeed();
   const random = new Random(seed);
   const dataDir = temporaryDirectory();

@@ -35,7 +35,7 @@ test('the demo trades with a ledger, also after a restart, and a newcomer buys f
   await node.stop();
 });
 
-test('--play is a node with a ledger whose first keys bring 1000', async () => {
+test('--play starts a node with a ledger whose first keys bring 1000', async () => {
   const flags = ['start', '--play', '--port', '0'];
   const node = await TestNode.start(temporaryDirectory(), {}, flags, 'server/cli/cli');
   const bob = await Trader.join(node, 'bob');

@@ -57,9 +57,9 @@ class Stage {
   }
 
   async taken(address: Uint8Array, id?: string): Promise<string> {
-    const beat = await this.heartbeats.beat(address, id);
-    assert(beat.kind === 'taken', JSON.stringify(beat));
-    return beat.id;
+    const answer = await this.heartbeats.beat(address, id);
+    assert(answer.kind === 'taken', JSON.stringify(answer));
+    return answer.id;
   }
 
   async pass(ms: number): Promise<void> {
@@ -68,7 +68,7 @@ class Stage {
   }
 }
 
-test('a silent client loses its orders once; one that goes on or never began does not', async () => {
+test('a client without a heartbeat loses its orders once, and one that continues or never began does not', async () => {
   const stage = new Stage();
   await stage.taken(ALICE);
   await stage.taken(BOB);
@@ -91,7 +91,7 @@ test('a silent client loses its orders once; one that goes on or never began doe
   assert.equal(stage.cancelled.length, 3, 'and begins anew');
 });
 
-test('an id has to be that of the last answer, and a stale one is silence', async () => {
+test('an id has to be that of the last answer, and a stale one counts as no heartbeat', async () => {
   const stage = new Stage();
   const first = await stage.taken(ALICE, '');
   const second = await stage.taken(ALICE, first);
@@ -122,7 +122,7 @@ test('a stopped node cancels nothing and stays armed for the next start', async 
   assert.deepEqual([stage.cancelled, stage.stored.length], [[], 1]);
 });
 
-test('a heartbeat that comes during the cancel goes on with the watch', async () => {
+test('a heartbeat that arrives during the cancel continues the watch', async () => {
   const stage = new Stage();
   await stage.taken(ALICE);
   let fail = (_: boolean): void => undefined;
@@ -139,7 +139,7 @@ test('a heartbeat that comes during the cancel goes on with the watch', async ()
   await until(() => stage.cancelled.length === 2 && stage.stored.length === 0);
 });
 
-test('a cancel that could not be done is tried again', async () => {
+test('a failed cancel is tried again', async () => {
   const stage = new Stage();
   await stage.taken(ALICE);
   stage.outcomes = [false];
@@ -151,7 +151,7 @@ test('an address is watched only when its row is on disk and there is room', asy
   const stage = new Stage([], 1);
   stage.fails = true;
   const together = ['', undefined].map((id) => stage.heartbeats.beat(ALICE, id));
-  for (const beat of together) await assert.rejects(beat, /disk full/);
+  for (const answer of together) await assert.rejects(answer, /disk full/);
   await stage.pass(PERIOD);
   assert.deepEqual(stage.cancelled, []);
   stage.fails = false;
@@ -160,14 +160,14 @@ test('an address is watched only when its row is on disk and there is room', asy
   await stage.taken(BOB);
 });
 
-test('the first period begins with the answer, however long the note of the watch takes', async () => {
+test('the first period begins with the answer, for any delay of its control record', async () => {
   const stage = new Stage();
-  let noted = (): void => undefined;
-  stage.held = new Promise((resolve) => (noted = resolve));
+  let makeDurable = (): void => undefined;
+  stage.held = new Promise((resolve) => (makeDurable = resolve));
   const first = stage.taken(ALICE);
   await stage.pass(3 * PERIOD);
   assert.deepEqual(stage.cancelled, []);
-  noted();
+  makeDurable();
   await first;
   await stage.pass(PERIOD - 1);
   assert.deepEqual(stage.cancelled, []);
@@ -175,7 +175,7 @@ test('the first period begins with the answer, however long the note of the watc
   assert.deepEqual(stage.cancelled, [ALICE]);
 });
 
-test('on a node, silence cancels all orders of an address, and a restart does not count', {
+test('a missed heartbeat cancels all orders of an address on a node, and a restart does not count', {
   skip: SHORT,
 }, async () => {
   const dataDir = temporaryDirectory();
@@ -184,7 +184,7 @@ test('on a node, silence cancels all orders of an address, and a restart does no
   let node = await TestNode.start(dataDir, { HEARTBEAT_SECONDS: '30' });
   const alice = await Trader.join(node, 'alice');
   const bob = await Trader.join(node, 'bob');
-  const beat = (id: string | null): Promise<Reply> =>
+  const sendHeartbeat = (id: string | null): Promise<Reply> =>
     alice.ask(node, 'POST', '/v1/heartbeats', JSON.stringify({ heartbeat_id: id }));
   const open = async (trader: Trader): Promise<number> => {
     const { json } = await trader.ask(node, 'GET', '/data/orders');
@@ -195,9 +195,9 @@ test('on a node, silence cancels all orders of an address, and a restart does no
   const last = await alice.place(node, { ...terms, ticks: 11 });
   await bob.place(node, { ...terms, ticks: 12 });
 
-  const first = (await beat(null)).json as { heartbeat_id: string };
-  const { json: second } = await beat(first.heartbeat_id);
-  const stale = await beat(first.heartbeat_id);
+  const first = (await sendHeartbeat(null)).json as { heartbeat_id: string };
+  const { json: second } = await sendHeartbeat(first.heartbeat_id);
+  const stale = await sendHeartbeat(first.heartbeat_id);
   assert.deepEqual(
     [stale.status, { ...(second as object), ...plainRefusal(stale.json) }],
     [400, { ...(second as object), error: 'invalid heartbeat_id', code: 'INVALID_HEARTBEAT' }],
@@ -216,6 +216,6 @@ test('on a node, silence cancels all orders of an address, and a restart does no
     ['canceled', 'canceled'],
   );
   await alice.place(node, { ...terms, ticks: 10 });
-  const again = await beat('');
+  const again = await sendHeartbeat('');
   assert.equal(again.status, 200, 'a new watch');
 });

@@ -87,7 +87,7 @@ test('keys are listed, revoked one by one, and issued again by their wallet alon
   }
 });
 
-test('orders of a revoked key stay', async () => {
+test('orders of a revoked key stay open', async () => {
   const trio = (await issue(bob, '3')).json as ApiKey;
   const order = bob.sign({ market, side: 'BUY', ticks: 10, shares: 5, owner: trio.apiKey });
   const body = bodyOf([order]);
@@ -98,12 +98,12 @@ test('orders of a revoked key stay', async () => {
   assert.deepEqual([status, (json as { owner: string }).owner], [200, trio.apiKey]);
 });
 
-test('no address is closed-only, in both spellings', async () => {
+test('no address is closed-only, by both spellings of the route', async () => {
   const { json } = await alice.call(node, 'GET', '/auth/ban-status/closed-only');
   assert.deepEqual(json, { closed_only: false, closedOnly: false });
 });
 
-test('a read-only key reads what its owner placed and traded, and writes nothing', async () => {
+test('a read-only key reads orders and trades of its owner, and writes nothing', async () => {
   const { id } = alice.sign({ market, side: 'SELL', ticks: 90, shares: 5 });
   const order = alice.sign({ market, side: 'SELL', ticks: 91, shares: 5 });
   await alice.post(node, [order]);

@@ -45,7 +45,7 @@ const amounts = (total: number, reserved = 0): Amounts => ({
   free: String(total - reserved),
 });
 
-test('the first API key of a wallet brings money once, whichever keys follow', async () => {
+test('the first API key of a wallet brings money once, with any later keys', async () => {
   const alice = await Trader.join(node, 'alice');
   assert.deepEqual(await balanceOf(alice), { cash: amounts(1_000_000_000), positions: [] });
   const wallet = Wallet.fromSeed('whole node test/twice');
@@ -57,7 +57,7 @@ test('the first API key of a wallet brings money once, whichever keys follow', a
   assert.deepEqual((await balanceOf(twice)).cash, amounts(1_000_000_000));
 });
 
-test('an order reserves, and what is too large is refused', async () => {
+test('an order reserves money, and one that is too large is refused', async () => {
   const bob = await Trader.join(node, 'bob');
   await bob.place(node, { market, side: 'BUY', ticks: 50, shares: 100 });
   assert.deepEqual((await balanceOf(bob)).cash, amounts(1_000_000_000, 50_000_000));
@@ -69,7 +69,7 @@ test('an order reserves, and what is too large is refused', async () => {
   assert.deepEqual((await balanceOf(bob)).cash, amounts(1_000_000_000));
 });
 
-test('cash becomes complete sets and cash again, and GET /balance-allowance tells totals', async () => {
+test('cash becomes complete sets and cash again, and GET /balance-allowance shows totals', async () => {
   const carol = await Trader.join(node, 'carol');
   const split = await sets(carol, 'split');
   assert.equal(split.status, 200);
@@ -117,7 +117,7 @@ test('a repeated request gets the first answer, also after a restart; another bo
   assert.deepEqual((await balanceOf(dave)).cash, amounts(980_000_000));
 });
 
-test('what is wrong is refused by a clear error, and changes nothing', async () => {
+test('a wrong request is refused with a clear error, and changes nothing', async () => {
   const frank = await Trader.join(node, 'frank');
   const ahead = `${Date.now() + 3_600_000}-x`;
   const cases: readonly [Readonly<Record<string, unknown>>, number, RegExp][] = [
@@ -150,7 +150,7 @@ test('what is wrong is refused by a clear error, and changes nothing', async () 
   assert.deepEqual(await balanceOf(frank), { cash: amounts(1_000_000_000), positions: [] });
 });
 
-test('a directory keeps its mode; without a ledger nothing can be had', async () => {
+test('a directory keeps its mode, and all routes of the ledger are refused without one', async () => {
   await node.stop();
   node = await TestNode.start(dataDir, {});
   assert.match(node.log, /listening on .*, ledger on\n/);

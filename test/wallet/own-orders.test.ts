@@ -134,7 +134,7 @@ test('pages hold the open orders of their owner, newest first, by every filter',
   });
 });
 
-test('a page far back is found though orders end while it is looked for', async () => {
+test('a page far back is found although orders end during the search', async () => {
   let reads = 0;
   let churn = false;
   const desk = new Desk(() => {
@@ -168,7 +168,7 @@ test('a walk that never comes to an end gives up', async () => {
   assert.notEqual(await desk.orders.page(desk.ownerSlot(1), ANY, 1_500), undefined);
 });
 
-test('an order is found by its id wherever it is, by its owner alone, at its own price', async () => {
+test('an order is found by its id in any state, by its owner alone, at its own price', async () => {
   const desk = new Desk();
   const { fixture } = desk;
   const token = fixture.market(2, 100);
@@ -233,7 +233,7 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   assert.deepEqual([late, waits], [2, 2]);
 });
 
-test('a read that a node of a cluster may never have committed is unavailable, and no failure', async () => {
+test('a read of data that a cluster may never commit is unavailable, and no failure', async () => {
   let answer = (_: boolean): void => undefined;
   const commits = {
     isCommitted: () => false,

@@ -81,7 +81,7 @@ test('pages hold the trades of their owner, newest first, by every filter', asyn
   });
 });
 
-test('a page ends early where its trades have very many makers, and the next one goes on', async () => {
+test('a page ends early when its trades have very many makers, and the next one continues', async () => {
   await withSeedAsync(async (random) => {
     const desk = new Desk();
     const pair = desk.fixture.market(2, 10);
@@ -100,7 +100,7 @@ test('a page ends early where its trades have very many makers, and the next one
   });
 });
 
-test('the trades of an order are those that took and made for it, as far back as is looked', async () => {
+test('the trades of an order are those that took and made for it, within the searched window', async () => {
   await withSeedAsync(async (random) => {
     const desk = new Desk(4_000);
     const pair = desk.fixture.market(2, 10);
@@ -216,7 +216,7 @@ test('a trade shows the view of its taker, and no API key of others', () => {
   assert.equal(few.maker_orders.length, 1, 'others beyond the most are left out');
 });
 
-test('what leaves the window while a page is written is not in it', async () => {
+test('trades that leave the window while a page is written are not in it', async () => {
   const desk = new Desk(256);
   const { fixture } = desk;
   const yes = fixture.market(2, 100);
@@ -264,7 +264,7 @@ test('what leaves the window while a page is written is not in it', async () => 
   assert.equal(next_cursor, LAST_CURSOR);
 });
 
-test('a page of orders is written with pauses, and shows what was open when it was read', async () => {
+test('a page of orders is written with pauses, and shows the orders that were open when it was read', async () => {
   const desk = new Desk(4_000);
   const yes = desk.fixture.market(2, 100);
   const [orders, fills, share] = [120, 1_600, 1_000_000];

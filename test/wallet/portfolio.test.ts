@@ -46,14 +46,14 @@ const { projections } = stage;
 const reader = new PositionsReader(projections);
 const index = new TradesIndex(t);
 const infos = (market: number) => stage.fixture.infos[market];
-const keeper = await stage.open();
+const service = await stage.open();
 const reads = new PortfolioReads({
   tables: t,
   texts: stage.fixture.texts,
   infos,
   positions: reader,
   statements: new StatementsReader(projections),
-  history: keeper,
+  history: service,
   index,
   trades: new TradesRenderer(index, stage.fixture.texts),
   allowlist: { entries: [], allows: () => true },
@@ -76,7 +76,7 @@ function derive(): void {
   const end = stage.fills;
   stage.project();
   index.append(index.end, end);
-  keeper.append(end);
+  service.append(end);
 }
 
 function condition(market: number): string {
@@ -99,7 +99,7 @@ async function ask(route: Route, query: string, status = 200): Promise<unknown> 
 
 const rows = (route: Route, query: string) => ask(route, query) as Promise<Row[]>;
 
-test('a position says what was bought, what it cost, and what was sold again', async () => {
+test('a position shows bought and sold shares, and their cost', async () => {
   const name = checksumAddress(Buffer.from(user(21).slice(2), 'hex'));
   // 21 made a pair with 22, then sold 4 of its 10 to it at 0.5 as the taker: the fee is 1 % of 2.
   const [position, ...others] = await rows(
@@ -216,7 +216,7 @@ test('positions of all fills add up, in every order and page', async () => {
   assert.deepEqual(await rows('GET /positions', `user=${user(99)}`), []);
 });
 
-test('a position that is closed shows under closed ones, with what it brought', async () => {
+test('a closed position is listed among closed ones, with its profit', async () => {
   const [buyer, seller] = [31, 32];
   const yes = stage.tokens[0]!;
   const price = Math.round(t.tokenI[(yes << TOKEN_I) + Token.lastPrice]! / 100);
@@ -241,7 +241,7 @@ test('a position that is closed shows under closed ones, with what it brought', 
   }
 });
 
-test('holders come with the largest first, and open interest is what was minted', async () => {
+test('holders are listed largest first, and open interest is the minted size', async () => {
   for (let market = 1; market <= t.state[State.markets]!; market++) {
     const first = t.marketI[(market << MARKET_I) + Market.firstToken]!;
     const count = t.marketI[(market << MARKET_I) + Market.tokenCount]!;
@@ -318,7 +318,7 @@ test('activity is the rows of a wallet, by time, size or money', async () => {
   assert.equal((await rows('GET /activity', `${who}&type=TRADE&limit=1`)).length, 1);
 });
 
-test('a bad query is named; positions that are not complete are not shown', async () => {
+test('a bad query is named, and incomplete positions are not shown', async () => {
   const refused: readonly (readonly [Route, string, string])[] = [
     ['GET /positions', '', 'invalid_field: user'],
     ['GET /positions', 'user=0x12', 'invalid_field: user'],
@@ -368,7 +368,7 @@ test('quotients are rounded to the nearest', () => {
   ]);
 });
 
-test('the first of a stream come in order, equal ones as they came, wherever the page begins', () => {
+test('the first rows of a stream are in order, equal ones as they came, at any offset of the page', () => {
   for (const [length, count] of [
     [0, 3],
     [5, 0],
@@ -388,8 +388,8 @@ test('the first of a stream come in order, equal ones as they came, wherever the
   }
 });
 
-test('what is open is closed', async () => {
-  keeper.close();
+test('all services are closed', async () => {
+  service.close();
   await stage.close();
 });
 

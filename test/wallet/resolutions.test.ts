@@ -119,7 +119,7 @@ class Venue {
 const VECTOR = { market: MARKET, weights: [1, 0] };
 const id = (name: string) => operatorRequestId(`${TIME}-${name}`)!;
 
-test('after a resolve every holder is paid, in batches of their own, and a repetition changes nothing', async () => {
+test('every holder is paid after a resolve, in batches of their own, and a repetition changes nothing', async () => {
   const venue = new Venue();
   const { t } = venue.engine;
   for (let holder = 1; holder <= HOLDERS; holder++) await venue.fund(holder);
@@ -143,7 +143,7 @@ test('after a resolve every holder is paid, in batches of their own, and a repet
   assert.deepEqual(venue.lines, []);
 });
 
-test('what a node left undone is done by the next start, and a closed loop sends nothing', async () => {
+test('the next start finishes resolutions, and a closed loop sends nothing', async () => {
   const venue = new Venue();
   const { t } = venue.engine;
   for (let holder = 1; holder <= HOLDERS; holder++) await venue.fund(holder);
@@ -160,7 +160,7 @@ test('what a node left undone is done by the next start, and a closed loop sends
   await venue.loop.close();
 });
 
-test('an id that may have been forgotten is refused, and the text says why', async () => {
+test('an id that may have been dropped is refused, and the text says why', async () => {
   const venue = new Venue();
   const { t } = venue.engine;
   await venue.fund(1);
@@ -176,7 +176,7 @@ test('an id that may have been forgotten is refused, and the text says why', asy
   assert.equal(venue.batches, batches + 1);
 });
 
-test('a request that the node does not take says so, and one for an unknown wallet or market is refused', async () => {
+test('a request that the node refuses says so, and one for an unknown wallet or market is refused', async () => {
   const venue = new Venue();
   const funds = { id: id('one'), wallet: addressWords(1), amount: 5 };
   venue.failures = ['busy'];

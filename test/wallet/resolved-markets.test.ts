@@ -35,7 +35,7 @@ interface Resolved {
   readonly is_void: boolean;
 }
 
-test('a market that resolves is published once, with its winner; a void one has none', () => {
+test('a resolved market is published once, with its winner, and a void one without', () => {
   const events = new EventBuffer(1_000);
   const engine = new Engine(allocateEngine(WITH_LEDGER), events);
   const sent: Resolved[] = [];

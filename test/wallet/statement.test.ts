@@ -52,7 +52,7 @@ let requests = 0;
 type Encode = (out: CommandBuffer) => void;
 
 /** Stops the node, appends a batch of commands to its log, and starts it again. */
-async function journal(...encode: readonly Encode[]): Promise<void> {
+async function appendToLog(...encode: readonly Encode[]): Promise<void> {
   await node.stop();
   const durability = 'committed';
   const log = await FileLog.open({
@@ -112,8 +112,8 @@ const brief = (rows: readonly Row[]): unknown[] =>
   ]);
 
 test('a statement has every entry with its running balance, newest first', async () => {
-  await journal(funds('deposit', alice, 100 * SHARE), funds('deposit', bob, 50 * SHARE));
-  await journal(funds('split', alice, 10 * SHARE));
+  await appendToLog(funds('deposit', alice, 100 * SHARE), funds('deposit', bob, 50 * SHARE));
+  await appendToLog(funds('split', alice, 10 * SHARE));
   await alice.place(node, { market, side: 'SELL', ticks: 60, shares: 4 * 2 });
   await bob.place(node, { market, side: 'BUY', ticks: 60, shares: 4 * 2 });
   const [yes, no] = market.outcomes;
@@ -134,7 +134,7 @@ test('a statement has every entry with its running balance, newest first', async
   assert.equal(split!.reference, first!.reference, 'a split belongs together');
 });
 
-test('pages go on at the entry where the last one ended', async () => {
+test('pages continue at the entry where the last one ended', async () => {
   const all = await statement(alice, 4);
   const found: Row[] = [];
   for (let cursor = ''; cursor !== 'LTE='; ) {
@@ -148,7 +148,7 @@ test('pages go on at the entry where the last one ended', async () => {
   assert.deepEqual(found, all);
 });
 
-test('a statement is CSV where the caller accepts that', async () => {
+test('a statement is CSV when the caller accepts it', async () => {
   const ask = (accept: string) => {
     const headers = level2('SERVICE', alice.address, alice.trio, 'GET', PATH, '', seconds());
     return send(node, 'GET', PATH, { ...headers, Accept: accept });
@@ -170,7 +170,7 @@ test('a statement is CSV where the caller accepts that', async () => {
   }
 });
 
-test('what is no page is refused, and so is a statement without a ledger', async () => {
+test('an invalid page is refused, and so is a statement without a ledger', async () => {
   for (const query of ['?next_cursor=x', '?limit=0', '?limit=1001', '?limit=x']) {
     const { status } = await alice.call(node, 'GET', PATH, query);
     assert.equal(status, 400, query);
@@ -201,7 +201,7 @@ test('positions follow from the ledger, and a resolution closes them with their 
   assert.equal(await interest(), 10, 'split sets count');
 
   const weights = [1, 0];
-  await journal(
+  await appendToLog(
     (out) => void encodeResolve(out, { id: id(), market: MARKET, weights, isVoid: false }),
     (out) => void encodeResolveStep(out, MARKET, RESOLVE_STEP_MAX),
     (out) => void encodeResolveStep(out, MARKET, RESOLVE_STEP_MAX),

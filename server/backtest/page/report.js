@@ -58,7 +58,7 @@ const COLUMNS = [
 ];
 
 /** Counts that should be 0. @type {readonly (readonly [string, (run: ReportRun) => number])[]} */
-const DOUBTS = [
+const OMISSIONS = [
   ['Damaged messages left out', ({ messagesDamaged }) => messagesDamaged],
   ['Entries with a time before that of an earlier one', ({ timesDecreasing }) => timesDecreasing],
   ['Levels of the source that were refused', ({ levelsRefused }) => levelsRefused],
@@ -83,12 +83,12 @@ function showRuns() {
   if (first === undefined || first.to === null) return;
   const messages = `${countText(first.messages)} messages`;
   setText(byId('span'), `${stamp(first.from ?? first.to)} to ${stamp(first.to)} · ${messages}`);
-  showDoubts();
+  showOmissions();
 }
 
 /** Shows what makes figures less certain. What is the same of all runs is of their recording. */
-function showDoubts() {
-  const lines = DOUBTS.flatMap(([words, countOf]) => {
+function showOmissions() {
+  const lines = OMISSIONS.flatMap(([words, countOf]) => {
     const counts = runs.map(countOf);
     const isSame = counts.every((count) => count === counts[0]);
     const shown = isSame ? counts.slice(0, 1) : counts;
@@ -96,7 +96,7 @@ function showDoubts() {
       count === 0 ? [] : [`${isSame ? '' : `${runs[i]?.name}: `}${words}: ${countText(count)}`],
     );
   });
-  const list = byId('doubts');
+  const list = byId('omissions');
   list.hidden = lines.length === 0;
   list.replaceChildren(...lines.map((line) => make('li', '', line)));
 }

@@ -11,7 +11,7 @@ import type { AddressConnections } from './address-connections.ts';
 import { type Caller, callerKey } from './callers.ts';
 
 export const REFUSALS = ['all', 'address', 'rate'] as const;
-export type ConnectionRefusal = (typeof REFUSALS)[number];
+type ConnectionRefusal = (typeof REFUSALS)[number];
 
 export interface ConnectionBounds {
   readonly all: number;

@@ -32,7 +32,7 @@ export interface RateDecision {
   readonly refusedInRow: number;
 }
 
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   readonly caps: RateCaps;
   /** Seed of the hash, any integer: secret, and different in each process. */
   readonly seed: number;

@@ -6,7 +6,7 @@
  * to fit all of them: GET /events counts as `events`, `listing` and `catalog`.
  */
 
-export interface RateCap {
+interface RateCap {
   /** Requests of one caller in one window, at least 1. */
   readonly requests: number;
   /** Length of a window, which starts with its first request. */

@@ -15,7 +15,7 @@ import { performance } from 'node:perf_hooks';
 import type { Caller } from './callers.ts';
 
 /** A request before any work on it. */
-export interface Requester {
+interface Requester {
   /** Caller that the request counts against; looked up on demand because of its cost. */
   counted(): Caller;
 }

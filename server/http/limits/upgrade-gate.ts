@@ -15,7 +15,7 @@ import { callerKey } from './callers.ts';
 import type { RatePlan } from './rate-limiter.ts';
 
 /** Answer in place of an upgrade. */
-export interface UpgradeRefusal {
+interface UpgradeRefusal {
   readonly status: string;
   readonly body: string;
   readonly retryAfter: string | undefined;

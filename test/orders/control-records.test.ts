@@ -4,11 +4,11 @@ import { writeControlRecord } from '../../server/orders/intake/internal-commands
 import type { ControlRecord } from '../../storage/control-records/control-records.ts';
 import { Stage } from './sequencer-stage.ts';
 
-const NOTE: ControlRecord = { about: 'catalog', digest: 'ab'.repeat(32) };
+const RECORD: ControlRecord = { about: 'catalog', digest: 'ab'.repeat(32) };
 
 function written(stage: Stage): { state: string } {
   const outcome = { state: 'open' };
-  writeControlRecord(stage.sequencer, NOTE).then(
+  writeControlRecord(stage.sequencer, RECORD).then(
     () => (outcome.state = 'durable'),
     (error: Error) => (outcome.state = error.message),
   );
@@ -17,22 +17,22 @@ function written(stage: Stage): { state: string } {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a note passes a full queue, and is answered once it is durable and everybody has it', async () => {
+test('a control record passes a full queue, and is answered once it is durable and everybody has it', async () => {
   const stage = new Stage(1, 1);
   for (const name of ['a', 'b', 'c']) stage.submit(name);
   assert.match(stage.names().join(), /^c: 503 /);
-  const note = written(stage);
+  const record = written(stage);
   await stage.run(stage.tasks[0]!);
   await stage.run(stage.tasks[0]!);
   await stage.gate.end();
-  assert.equal(note.state, 'open', 'in a write that is under way');
+  assert.equal(record.state, 'open', 'in a write that is under way');
   assert.equal(stage.flushed.length, 1);
   await stage.gate.end();
-  assert.equal(note.state, 'durable');
+  assert.equal(record.state, 'durable');
   assert.equal(stage.flushed.length, 2);
 });
 
-test('where cancels are taken a note is; else it is refused at once, and after a failed write never answered well', async () => {
+test('a control record is accepted whenever cancels are, refused at once otherwise, and never confirmed after a failed write', async () => {
   const stage = new Stage(1);
   stage.sequencer.pause('no room');
   const refused = written(stage);

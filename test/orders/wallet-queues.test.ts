@@ -62,7 +62,7 @@ async function race(long: number, request: () => Promise<void>): Promise<string[
   return ended;
 }
 
-test('an order of another wallet passes long batches that came before it', async () => {
+test('an order of another wallet overtakes long batches that came before it', async () => {
   let ended: string[] = [];
   for (let tries = 0; tries < TRIES && ended[0] !== 'short'; tries++) {
     const { item } = bob.sign({ market: dime, side: 'BUY', ticks: 1, shares: 10 });
@@ -74,7 +74,7 @@ test('an order of another wallet passes long batches that came before it', async
   assert.deepEqual(ended, ['short', 'long', 'long', 'long']);
 });
 
-test('a cancel of another wallet passes long batches that came before it', async () => {
+test('a cancel of another wallet overtakes long batches that came before it', async () => {
   let ended: string[] = [];
   for (let tries = 0; tries < TRIES && ended.at(-1) !== 'long'; tries++) {
     const { orderID } = await bob.place(node, { market: dime, side: 'BUY', ticks: 2, shares: 10 });
@@ -86,7 +86,7 @@ test('a cancel of another wallet passes long batches that came before it', async
   assert.equal(ended.at(-1), 'long');
 });
 
-test('wrong credentials are answered 401 also where there is no room for requests', async (t) => {
+test('wrong credentials are answered 401 also when there is no room for requests', async (t) => {
   const full = await TestNode.start(temporaryDirectory(), { WORKERS: '1', ENGINE_QUEUE: '1' });
   t.after(() => full.stop());
   const carol = await Trader.join(full, 'carol');
@@ -100,7 +100,7 @@ test('wrong credentials are answered 401 also where there is no room for request
   });
 });
 
-test('a long batch is answered order by order, with blanks between them, too', async () => {
+test('a long batch with blanks between its orders is answered order by order', async () => {
   const orders = bids(alice, LONG);
   const text = JSON.stringify(
     orders.map(({ item }) => item),
@@ -122,7 +122,7 @@ test('a long batch is answered order by order, with blanks between them, too', a
   assert.equal(canceled.canceled.length, LONG);
 });
 
-test('a fault in the last order of a long batch places none of it', async () => {
+test('a fault in the last order of a long batch places none of its orders', async () => {
   const items = bids(alice, LONG).map(({ item }) => item);
   const body = JSON.stringify([...items.slice(1), { ...items[0], orderType: 'NEVER' }]);
   const { json, status } = await alice.postText(node, body);
@@ -155,7 +155,7 @@ test('requests of a wallet keep their order, and one of another wallet does not 
   assert.equal(lines.waiting, 0);
 });
 
-test('nothing is left open', async () => {
+test('no request is left open', async () => {
   await alice.cancel(node, '/cancel-all');
   await node.stop();
 });

@@ -144,12 +144,12 @@ test('the log names each catalog generation in use once', async () => {
     const node = await TestNode.start(dataDir);
     await node.stop();
     const kept = new ControlRecordStore(dataDir, KEPT);
-    const note = [...kept.records()].find(({ about }) => about === 'catalog');
+    const record = [...kept.records()].find(({ about }) => about === 'catalog');
     await kept.close();
     const store = openCatalog(dataDir, KEPT);
     const digest = store.digest();
     await store.close();
-    return [note, digest];
+    return [record, digest];
   };
   const [first, digest] = await inUse();
   assert.deepEqual(first, { about: 'catalog', digest });

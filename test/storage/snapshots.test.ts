@@ -58,7 +58,7 @@ async function withTrading(
   });
 }
 
-test('an image loads as it was, also when its tables take many pieces', (t) =>
+test('a snapshot loads unchanged, also when its tables take many pieces', (t) =>
   withTrading((context) => {
     // Every price level of every ladder: more than two pieces.
     const { state } = context.t;
@@ -75,7 +75,7 @@ test('an image loads as it was, also when its tables take many pieces', (t) =>
     assert.deepEqual(tables.capacities, TIGHT);
   }));
 
-test('it holds the tables of the moment at which it was begun, with the newest fills', (t) =>
+test('a snapshot has the tables of the moment at which it began, with the newest fills', (t) =>
   withTrading((context, trade) => {
     trade(100);
     const snapshots = snapshotsOf(directoryOf(t));
@@ -88,7 +88,7 @@ test('it holds the tables of the moment at which it was begun, with the newest f
     saving.next();
     let info: SnapshotInfo | undefined;
     while (info === undefined) {
-      // The follower goes on while the image is written.
+      // The projector continues while the snapshot is written.
       trade(1);
       const { done, value } = saving.next();
       if (done === true) info = value;
@@ -101,7 +101,7 @@ test('it holds the tables of the moment at which it was begun, with the newest f
     });
   }));
 
-test('fills find their rows in a ring of another length than the one that was written', (t) =>
+test('fills find their rows in a ring of another length than the stored one', (t) =>
   withTrading((context) => {
     const tables = context.t;
     const { buffers } = tables.memory;
@@ -138,7 +138,7 @@ test('fills find their rows in a ring of another length than the one that was wr
     });
   }));
 
-test('the newest two images are kept, each with its own sequence', (t) =>
+test('the newest two snapshots are kept, each with its own batch sequence', (t) =>
   withTrading((context, trade) => {
     const directory = directoryOf(t);
     const snapshots = snapshotsOf(directory);
@@ -156,7 +156,7 @@ test('the newest two images are kept, each with its own sequence', (t) =>
     assert.equal(hashOf(snapshots, infos[2]!), hashes[2]);
   }));
 
-test('an image that was not finished does not count, and goes with the next one', (t) =>
+test('an unfinished snapshot does not count, and is removed with the next one', (t) =>
   withTrading((context, trade) => {
     const directory = directoryOf(t);
     const snapshots = snapshotsOf(directory);
@@ -172,7 +172,7 @@ test('an image that was not finished does not count, and goes with the next one'
     assert.equal(filesOf(directory).length, 2);
   }));
 
-test('damage to any part is found, and the older image is kept for it', (t) =>
+test('damage to any part is found, and the older snapshot is kept for it', (t) =>
   withTrading((context, trade) => {
     const directory = directoryOf(t);
     const first = saved(snapshotsOf(directory), context.t);
@@ -210,17 +210,17 @@ test('damage to any part is found, and the older image is kept for it', (t) =>
     loaded(snapshots, first);
   }));
 
-test('a thread beside reads half of an image and audits half of its tables, and tells what it finds', (t) =>
+test('a second thread reads half of a snapshot, audits half of its tables, and reports its findings', (t) =>
   withTrading(async (context) => {
     const snapshots = snapshotsOf(directoryOf(t));
     const info = saved(snapshots, context.t);
     const good = readFileSync(info.path);
     const beside = new RecoveryAssistant();
     try {
-      const image = snapshots.load(info, beside);
-      assert(typeof image === 'object', String(image));
-      assert.equal(stateHash(image.tables), stateHash(context.t));
-      const { memory, orderIndex } = image.tables;
+      const snapshot = snapshots.load(info, beside);
+      assert(typeof snapshot === 'object', String(snapshot));
+      assert.equal(stateHash(snapshot.tables), stateHash(context.t));
+      const { memory, orderIndex } = snapshot.tables;
       assert.equal(beside.ask({ kind: 'orders', memory })(), undefined);
       orderIndex.fill(0);
       assert.match(beside.ask({ kind: 'orders', memory })()!, /known by its id/);
@@ -252,20 +252,20 @@ const SAVER = `
 import { SnapshotFiles } from './storage/snapshot/snapshots.ts';
 import { Exchange, saved } from './test/storage/stored-exchange.ts';
 const [directory] = process.argv.slice(-1);
-const images = new SnapshotFiles(directory, 'committed');
+const snapshots = new SnapshotFiles(directory, 'committed');
 const { t } = new Exchange();
 t.matching.header[2] = t.capacities.levels;
-t.state[1] = images.list()[0]?.sequence ?? 0;
+t.state[1] = snapshots.list()[0]?.sequence ?? 0;
 for (;;) {
   t.state[1] += 1;
   t.matching.rowF.fill(t.state[1]);
-  saved(images, t);
+  saved(snapshots, t);
   process.send(t.state[1]);
   await new Promise((resolve) => setImmediate(resolve));
 }
 `;
 
-test('an image that cannot be read is passed over by saying why', (t) =>
+test('an unreadable snapshot is skipped with a reason', (t) =>
   withTrading((context) => {
     const snapshots = snapshotsOf(directoryOf(t));
     const info = saved(snapshots, context.t);
@@ -275,7 +275,7 @@ test('an image that cannot be read is passed over by saying why', (t) =>
     assert.deepEqual(snapshots.list(), [], 'and does not count');
   }));
 
-test('a process killed while it writes or renames images leaves a whole one, the newest announced', async (t) => {
+test('a process killed while it writes or renames snapshots leaves a whole one, the newest announced', async (t) => {
   assert.deepEqual([State.batch, Header.levelRows], [1, 2], 'as the child writes them');
   const directory = directoryOf(t);
   for (let round = 0; round < 3; round++) {
@@ -302,7 +302,7 @@ test('a process killed while it writes or renames images leaves a whole one, the
   }
 });
 
-test('a full disk fails the image with its reason, and the older one stays', async (t) => {
+test('a full disk fails the snapshot with its reason, and the older one stays', async (t) => {
   const disk = join(directoryOf(t), 'disk');
   mkdirSync(disk);
   try {
@@ -329,7 +329,7 @@ test('a full disk fails the image with its reason, and the older one stays', asy
   }
 });
 
-test('an image of another format is passed over by naming both and what to do', (t) =>
+test('a snapshot of another format is skipped with both formats and advice', (t) =>
   withTrading((context) => {
     const directory = directoryOf(t);
     const info = saved(snapshotsOf(directory), context.t);

@@ -15,7 +15,7 @@ import { openDerivedTables, positionOf } from '../../storage/projection/derived.
 import { fillCopy, StoredFills } from '../../storage/projection/fills.ts';
 import { begin, loadFills, recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
-import { Pair, parts, QUICK } from './follower-stage.ts';
+import { Pair, parts, QUICK } from './projector-stage.ts';
 import { directoryOf, seeded, TIGHT, tradingDay } from './stored-exchange.ts';
 
 function isInMemory(t: Tables, id: Buffer): boolean {
@@ -23,7 +23,7 @@ function isInMemory(t: Tables, id: Buffer): boolean {
   return findOrder(t, words, 0) !== 0;
 }
 
-test('its tables are those of the engine, and LMDB has every fill and every final state', (t) =>
+test('the tables of the projector equal those of the engine, and LMDB has every fill and every closed order', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
     for (const part of parts(tradingDay(random, 1_500))) {
@@ -56,7 +56,7 @@ test('a fill is in LMDB within a tenth of a second of its batch, and not each in
     pair.checkDerived();
   }));
 
-test('every id that memory forgot is found on disk', (t) =>
+test('every id that memory dropped is found on disk', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
     const reader = openClosedOrdersReader(pair.dataDir);
@@ -82,12 +82,12 @@ function rowsInMemory(): PackedRows {
   return new PackedRows(table as SequenceTable, 'fills', 4 * FILL_WORDS);
 }
 
-test('fills that the ring has gone round over since an image are read from where they are kept', () => {
+test('fills that the ring has overwritten since a snapshot are read from LMDB', () => {
   const t = new Tables(allocateEngine(TIGHT));
   t.state[State.fills] = 2 * t.fillRows;
   const rows = rowsInMemory();
   rows.put(0, 10, (sequence, into, at) => into.fill(sequence, at, at + 4 * FILL_WORDS));
-  // What an image said of the ring, before so many batches of the log.
+  // What a snapshot said of the ring, before so many batches of the log.
   const fills = new StoredFills(t, rows, 5);
   assert.equal(fills.get(7)?.[0], 7);
   const found = [...fills.range(4, t.fillRows + 1)];
@@ -97,7 +97,7 @@ test('fills that the ring has gone round over since an image are read from where
   );
 });
 
-test('the oldest fill of an image is one that the ring of this run has room for', (t) => {
+test('the oldest fill of a snapshot fits the ring of this run', (t) => {
   const tables = new Tables(allocateEngine(TIGHT));
   tables.state[State.fills] = tables.fillRows + 100;
   const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
@@ -106,7 +106,7 @@ test('the oldest fill of an image is one that the ring of this run has room for'
   assert.equal(begin(TIGHT, snapshots, candidates, assert.fail).firstFill, 100);
 });
 
-test('a ring is completed up to the newest fill that is missing', () => {
+test('a ring is completed up to the newest missing fill', () => {
   const t = new Tables(allocateEngine({ ...TIGHT, trades: 300 }));
   t.state[State.fills] = 300;
   const rows = rowsInMemory();
@@ -121,7 +121,7 @@ test('a ring is completed up to the newest fill that is missing', () => {
   assert.equal(fillCopy(t, 150)[0], 150);
 });
 
-test('stopped or cut off at any moment, it goes on where it was', (t) =>
+test('a projector that is stopped or killed at any moment continues at its position', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t, { imageBatches: 20 });
     for (const part of parts(tradingDay(random, 1_500))) {
@@ -148,7 +148,7 @@ test('stopped or cut off at any moment, it goes on where it was', (t) =>
     assert(pair.log.first > 1, 'the log was trimmed meanwhile');
   }));
 
-test('a batch that comes out otherwise than recorded stops it', (t) =>
+test('a batch with another result than recorded stops the projector', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
     await pair.go(tradingDay(random, 300));
@@ -165,7 +165,7 @@ test('a batch that comes out otherwise than recorded stops it', (t) =>
     pair.checkDerived();
   }));
 
-test('another format of derived/ is refused by naming both, and a damaged position by what to do', (t) =>
+test('another format of derived/ is refused by naming both, and a damaged position with advice', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
     await pair.go(tradingDay(random, 50));
@@ -197,7 +197,7 @@ test('another format of derived/ is refused by naming both, and a damaged positi
     assert.throws(() => positionOf(tables), /its position is damaged; remove DATA_DIR\/derived/);
   }));
 
-test('damaged rows that are in memory still, and the index, are made again beside its work', (t) =>
+test('damaged rows that are still in memory, and the index, are rebuilt during normal work', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t, {}, { ...TIGHT, trades: 4_000, history: 4_000 });
     const day = parts(tradingDay(random, 800));
@@ -232,7 +232,7 @@ test('damaged rows that are in memory still, and the index, are made again besid
     );
   }));
 
-test('LMDB that was deleted is made again from log and images, and what is gone is said', (t) =>
+test('deleted LMDB is rebuilt from log and snapshots, and lost rows are reported', (t) =>
   seeded(async (random) => {
     const day = tradingDay(random, 1_500);
     const whole = new Pair(t);
@@ -266,7 +266,7 @@ test('LMDB that was deleted is made again from log and images, and what is gone 
     pair.checkDerived(Number(fills) + 1, Number(closedOrders) + 1);
   }));
 
-test('the log may be trimmed to the older of two images, which can still be recovered from', (t) =>
+test('the log may be trimmed to the older of two snapshots, from which recovery still works', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t, { imageBatches: 30 });
     for (const part of parts(tradingDay(random, 1_000))) {
@@ -284,7 +284,7 @@ test('the log may be trimmed to the older of two images, which can still be reco
     assert(pair.log.first > 1);
   }));
 
-test('an image comes after so many batches or seconds, at the end, and never twice of one state', (t) =>
+test('a snapshot is written after so many batches or seconds, at the end, and never twice of one state', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t, { imageBatches: 30, imageSeconds: 60 });
     const snapshots = new SnapshotFiles(pair.dataDir, 'committed');
@@ -312,7 +312,7 @@ test('an image comes after so many batches or seconds, at the end, and never twi
     assert.equal(pair.reports.length, length);
   }));
 
-test('on a full disk it waits, says so, and loses nothing', async (t) => {
+test('a projector on a full disk waits, says so, and loses nothing', async (t) => {
   const disk = join(directoryOf(t), 'disk');
   mkdirSync(disk);
   try {

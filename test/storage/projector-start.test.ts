@@ -5,11 +5,11 @@ import test from 'node:test';
 import { State } from '../../engine/tables/layout.ts';
 import { cutLog } from '../../storage/operations/cut-log.ts';
 import { openDerivedTables, positionOf, putPosition } from '../../storage/projection/derived.ts';
-import { Pair, parts } from './follower-stage.ts';
 import { logOf } from './log-stage.ts';
+import { Pair, parts } from './projector-stage.ts';
 import { appended, directoryOf, Exchange, seeded, tradingDay } from './stored-exchange.ts';
 
-test('rows of a batch whose last transaction was not made are met before they are put', (t) =>
+test('rows of a batch without its last transaction are compared before they are put', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t, { imageBatches: 10 });
     const day = tradingDay(random, 600);
@@ -32,7 +32,7 @@ test('rows of a batch whose last transaction was not made are met before they ar
     pair.checkDerived();
   }));
 
-test('a cut of the log sets rows aside that half a commit had put for what is given up', (t) =>
+test('a cut of the log removes rows that half a commit had put for removed batches', (t) =>
   seeded(async (random) => {
     const dataDir = directoryOf(t);
     const log = await logOf(t, dataDir, { segmentBytes: 1 << 20 });
@@ -54,7 +54,7 @@ test('a cut of the log sets rows aside that half a commit had put for what is gi
     assert.deepEqual(await cut(2), ['derived.cut.2', '00000001.segment.cut.3'], 'nothing is lost');
   }));
 
-test('LMDB of another log is refused by saying so', (t) =>
+test('LMDB of another log is refused with a reason', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
     await pair.go(tradingDay(random, 300));
@@ -74,24 +74,24 @@ test('LMDB of another log is refused by saying so', (t) =>
     const { digest, ...position } = positionOf(tables);
     tables.root.transactionSync(() => putPosition(tables, { ...position, digest: digest ^ 1 }));
     await tables.root.close();
-    assert.throws(() => third.start(), /it holds batch \d+ of another log/, 'as of its image');
+    assert.throws(() => third.start(), /it holds batch \d+ of another log/, 'as of its snapshot');
   }));
 
-test('an image that recovery found to be damaged does not count where LMDB is gone, too', (t) =>
+test('a snapshot that recovery found to be damaged does not count when LMDB is missing, too', (t) =>
   seeded(async (random) => {
     const pair = new Pair(t);
-    const imaged: number[] = [];
+    const saved: number[] = [];
     for (const part of parts(tradingDay(random, 900)).slice(0, 3)) {
-      if (imaged.length === 2) {
-        await pair.log.trim(imaged[0]!);
+      if (saved.length === 2) {
+        await pair.log.trim(saved[0]!);
         rmSync(join(pair.dataDir, 'derived'), { recursive: true });
-        pair.start({ damagedSnapshots: [imaged[1]!] });
-      } else if (imaged.length === 1) pair.start();
+        pair.start({ damagedSnapshots: [saved[1]!] });
+      } else if (saved.length === 1) pair.start();
       await pair.go(part);
       pair.follower.close(pair.log.last, pair.now);
-      imaged.push(pair.log.last);
+      saved.push(pair.log.last);
     }
     const said = pair.reports.findLast(({ kind }) => kind === 'image');
-    assert(said?.kind === 'image' && said.sequence === imaged[2]);
-    assert.equal(said.older, imaged[0], 'the log has to reach back to one that can be used');
+    assert(said?.kind === 'image' && said.sequence === saved[2]);
+    assert.equal(said.older, saved[0], 'the log has to reach back to one that can be used');
   }));

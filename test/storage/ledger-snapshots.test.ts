@@ -34,7 +34,7 @@ function ledgerDay(random: Random): LedgerDuel {
   return duel;
 }
 
-test('a ledger is the same from an image and the log, also in larger tables', (t) =>
+test('a ledger is equal from a snapshot and from the log, also in larger tables', (t) =>
   seeded(async (random) => {
     const { logged } = ledgerDay(random).driver;
     const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
@@ -52,7 +52,7 @@ test('a ledger is the same from an image and the log, also in larger tables', (t
       recover(capacities, snapshots, new FakeLog(store), undefined, (line) => warnings.push(line));
     for (const positions of [WITH_LEDGER.positions, 10_000]) {
       const { engine, snapshot } = again({ ...WITH_LEDGER, positions });
-      assert(snapshot > 0, 'it began with the image');
+      assert(snapshot > 0, 'it began with the snapshot');
       assert.equal(stateHash(engine.t), end);
       assert.equal(ledgerTotals(engine.t).imbalance, 0);
       assert.equal(nextResolving(engine.t), nextResolving(exchange.t));
@@ -83,7 +83,7 @@ function formatOf(path: string): number {
   return file.readUInt32LE(file.length - 12);
 }
 
-test('an image from before there was a ledger loads into tables with room for one', (t) => {
+test('a snapshot of a version without a ledger loads into tables with room for one', (t) => {
   const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
   const exchange = new Exchange(ROOMY);
   exchange.configure(1_000);
@@ -103,13 +103,13 @@ test('an image from before there was a ledger loads into tables with room for on
   assert.equal(ledgerIsOn(engine.t), false);
 });
 
-test('an image with a ledger is of a format of its own', (t) => {
+test('a snapshot with a ledger has its own format', (t) => {
   const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
   const duel = new LedgerDuel();
   assert.equal(formatOf(saved(snapshots, duel.driver.t).path), 8);
 });
 
-test('an image of a ledger from before ids that are texts loads, and the next id is taken', (t) => {
+test('a snapshot of a ledger from before ids that are texts loads, and the next id is accepted', (t) => {
   const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
   const script = new LedgerScript().fund('deposit', 1, 10 * UNIT);
   const { driver } = script.duel;
@@ -133,7 +133,7 @@ test('an image of a ledger from before ids that are texts loads, and the next id
   audit(tables);
 });
 
-test('ids that are texts lie in their ring wherever it comes round, and a smaller one is refused by name', (t) =>
+test('ids that are texts are kept when their ring wraps, and a smaller ring is refused by name', (t) =>
   seeded(async (random) => {
     const snapshots = new SnapshotFiles(directoryOf(t), 'committed');
     const capacities = { ...WITH_LEDGER, operatorIds: 10 };

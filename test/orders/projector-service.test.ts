@@ -10,7 +10,7 @@ import type { ProjectorSetup } from '../../storage/projection/projector-thread.t
 import { startThread } from '../common/forms.ts';
 import { until } from '../common/node-harness.ts';
 import { directoryOf, TIGHT } from '../storage/stored-exchange.ts';
-import type { TickingSetup } from './ticking-follower.ts';
+import type { TickingSetup } from './ticking-projector.ts';
 
 const NOTHING = { sequence: 0, digest: 0, fills: 0, finished: 0, entries: 0 };
 /** A position that nobody has published. */
@@ -33,7 +33,7 @@ async function setUp(t: TestContext): Promise<Omit<ProjectorSetup, 'link'>> {
   return { dataDir, durability, capacities: TIGHT, logFirst: 0, ...snapshots };
 }
 
-test('timers end in a thread that is asked for something again and again', async (t) => {
+test('timers run in a thread that gets requests without a pause', async (t) => {
   const link = new ProjectorLink();
   link.publish(UNPUBLISHED);
   const ticks = new Int32Array(new SharedArrayBuffer(4));
@@ -42,7 +42,7 @@ test('timers end in a thread that is asked for something again and again', async
     link: link.memory,
     ticks: ticks.buffer as SharedArrayBuffer,
   };
-  const thread = startThread('orders/ticking-follower', setup);
+  const thread = startThread('orders/ticking-projector', setup);
   const ended = once(thread, 'exit');
   while (link.sequence() === UNPUBLISHED.sequence) await sleep(REST_MS);
   const before = Atomics.load(ticks, 0);
@@ -55,11 +55,11 @@ test('timers end in a thread that is asked for something again and again', async
   await ended;
 });
 
-test('a thread that breaks down is told of once, and leaves nothing that nobody hears', async (t) => {
+test('a thread that fails is reported once, and leaves no request without an answer', async (t) => {
   const fatal: string[] = [];
   const lines: string[] = [];
   const setup = await setUp(t);
-  const keeper = new ProjectorService({
+  const service = new ProjectorService({
     setup,
     position: NOTHING,
     durable: 0,
@@ -70,12 +70,12 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
     now: Date.now,
   });
   const started = once(process, 'worker') as Promise<[Worker]>;
-  keeper.start();
+  service.start();
   const [thread] = await started;
   // What the package says of a thread whose heap is full.
   thread.emit('error', new Error('out of memory'));
   await sleep(REST_MS);
-  const closed = keeper.close();
+  const closed = service.close();
   thread.emit('error', new Error('nor is there any for an image'));
   await closed;
   assert.deepEqual(fatal, ['follower: out of memory']);
@@ -84,7 +84,7 @@ test('a thread that breaks down is told of once, and leaves nothing that nobody 
 
 test('a thread that finds no file to open is started again, and orders pause meanwhile', async (t) => {
   const problems: (string | undefined)[] = [];
-  const keeper = new ProjectorService({
+  const service = new ProjectorService({
     setup: await setUp(t),
     position: NOTHING,
     durable: 0,
@@ -95,7 +95,7 @@ test('a thread that finds no file to open is started again, and orders pause mea
     now: Date.now,
   });
   const started = once(process, 'worker') as Promise<[Worker]>;
-  keeper.start();
+  service.start();
   const [thread] = await started;
   const again = once(process, 'worker');
   const text = 'Worker initialization failure: EMFILE';
@@ -103,6 +103,6 @@ test('a thread that finds no file to open is started again, and orders pause mea
   await thread.terminate();
   await again;
   while (problems.length < 2) await sleep(REST_MS);
-  await keeper.close();
+  await service.close();
   assert.deepEqual(problems, [`follower: ${text}`, undefined]);
 });
