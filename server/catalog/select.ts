@@ -269,10 +269,14 @@ export function relatedTags({ events, tags }: PreparedCatalog, rows: Uint32Array
   const seen = new Uint8Array(events.ids.length);
   const shared = new Uint32Array(tags.ids.length);
   for (const row of rows) {
-    for (const event of valuesOfRow(own, row)) {
+    for (let i = own.ends[row]!; i < own.ends[row + 1]!; i++) {
+      const event = own.values[i]!;
       if (seen[event] === 1) continue;
       seen[event] = 1;
-      for (const tag of valuesOfRow(events.tags, event)) shared[tag]! += 1;
+      // Most of the time of this answer: loops by index take less of it than iterators of arrays.
+      for (let j = events.tags.ends[event]!; j < events.tags.ends[event + 1]!; j++) {
+        shared[events.tags.values[j]!]! += 1;
+      }
     }
   }
   const related: number[] = [];

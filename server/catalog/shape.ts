@@ -14,7 +14,7 @@ import type { TradingTerms } from '../../storage/catalog/catalog-market.ts';
  * Kinds of columns: how they are compared and bounded. A column without `number` sorts as a text; one without
  * `bounds` has no `_min` and `_max`. Live kinds change while a generation is served (statistics-text.ts).
  */
-export const COLUMN_KINDS = {
+const COLUMN_KINDS = {
   id: {},
   text: {},
   boolean: {},
