@@ -14,7 +14,7 @@ import { type RunningSync, startSync } from '../catalog/sync-service.ts';
 import { NO_CONTRADICTIONS } from '../common/contradictions.ts';
 import { DEMO_CONDITIONS } from '../demo/demo-catalog.ts';
 import type { Authority } from './authority.ts';
-import { conditionsWithPayouts, type DecidedMarkets } from './decided-markets.ts';
+import { conditionsWithPayouts } from './decided-markets.ts';
 import { Listeners } from './listeners.ts';
 import type { MemoryViews } from './memory-views.ts';
 import type { Ports } from './ports.ts';

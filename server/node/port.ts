@@ -47,7 +47,6 @@ export interface OpenPort {
   readonly streams: Streams;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it passes parts of the node on, one a line.
 export async function openPort(
   options: NodeOptions,
   parts: NodeParts,
