@@ -1,7 +1,7 @@
 /**
  * Compares a served catalog with the naive one: requests over real sockets, status and body.
  *
- * Non-goals: caching headers and compression (catalog-routes.test.ts, catalog-compressed.test.ts).
+ * Non-goals: caching headers and compression (catalog-routes.test.ts, catalog-compressed.slow.test.ts).
  */
 import assert from 'node:assert/strict';
 import { type Answer, Client } from '../common/http-client.ts';
