@@ -339,7 +339,9 @@ async function lived(): Promise<{ readonly seen: readonly string[]; readonly log
   const look = async (): Promise<void> => {
     while (!isOver) {
       const answer = await ask(port, '/ready').catch(() => undefined);
-      if (answer !== undefined) seen.add((JSON.parse(answer.text) as { status: string }).status);
+      // A listener that closes answers "shutting down", as that of the API does.
+      const { status } = JSON.parse(answer?.text ?? '{}') as { readonly status?: string };
+      if (status !== undefined) seen.add(status);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   };
