@@ -2,11 +2,10 @@
  * The memory of the engine, drawn: which tables there are, how wide a row is, and where each column
  * lies in it. Offsets live here and nowhere else.
  *
- * What matching touches is in the matching core's own tables (book/memory.ts): 32 bytes an order,
- * used again at once. What is written when an order is taken in, and read on request, when
- * it trades and when it ends, is its row here. It stays where it is for as long as its id is known: an
- * end is a status, a reason and a place in the queue of closed orders, which is also the list of
- * rows that can be used again once it has forgotten them.
+ * The matching core reads and writes tables of its own (book/memory.ts): 32 bytes an order, used again at once.
+ * The row of an order is here. It is written when the order is accepted, and read on request, when it trades and
+ * when it closes. It stays in place as long as the order's id is known. Closing an order sets its status and close
+ * reason, and adds its row to the queue of closed orders. Rows at the head of that queue are reused.
  *
  * Rows, not one array per column: an order is touched as a whole, so a row of two cache lines costs
  * two misses where a column each would cost a dozen. The links of an owner's list are a table of their

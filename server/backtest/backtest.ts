@@ -6,7 +6,7 @@
  *   const result = await backtest('day.rec', { onBook(book, venue) { .. } }, { cash: 1_000 });
  *   writeFileSync('day.html', reportHtml([result]));
  *
- * How orders are filled, and what that leaves out: docs/guides/paper-and-backtests.md#backtests
+ * Rules of fills and their limits: docs/guides/paper-and-backtests.md#backtests
  */
 import type { Impact } from '../../engine/paper/mirrored-book.ts';
 import type { QueueRule } from '../../engine/paper/place.ts';

@@ -1,6 +1,6 @@
 /**
  * Marks of an operator's objects and changes in stored events and markets. They are exported, and not shown.
- * The same members without a mark are statements of the catalog's source and do not count.
+ * Members of these names without a mark are statements of the catalog's source and do not count.
  *
  * Pure; any thread.
  */

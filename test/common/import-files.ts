@@ -4,7 +4,7 @@
  * for all tests of the process.
  */
 import { join } from 'node:path';
-import { afterEach } from 'node:test';
+import test, { afterEach } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -24,6 +24,9 @@ export async function importFiles(names: readonly string[]): Promise<void> {
     if (process.memoryUsage().arrayBuffers > RESERVED_BYTES_MAX) collect();
   });
   for (const name of names) {
-    await import(pathToFileURL(join(import.meta.dirname, '..', name)).href);
+    const imported = import(pathToFileURL(join(import.meta.dirname, '..', name)).href);
+    // Hooks after all tests run as soon as no test is pending, which may be before this file has named its own.
+    void test(`${name} is imported`, () => imported);
+    await imported;
   }
 }

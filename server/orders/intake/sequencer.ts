@@ -4,7 +4,7 @@
  *
  *   submit -> queue -> dispatch (sequence, time) -> worker -> collect -> log -> answers
  *
- * Where another node leads, its records come instead, each a batch of its own, by apply().
+ * apply() takes the records of a node that leads instead; each is a batch of its own.
  *
  * Nothing waits on a timer: a batch leaves at once when a worker is free, and later requests leave together.
  * A request that finds the queue full is refused at once.
