@@ -40,10 +40,13 @@ export interface Side {
 
 const CONNECTIONS = 32;
 
-/** The program of a compiled node. */
+/** Returns the path of the program of a compiled node. */
 export function programOf(root: string): string {
-  // A build from before there were rooms, or a bundle, has its program elsewhere.
-  const programs = ['node/server/node/main.js', 'node/server/main.js', 'server/main.js'];
+  // Older builds, and bundles, have their programs in other folders.
+  const programs = ['node', 'app', ''].flatMap((folder) => [
+    join('node/server', folder, 'main.js'),
+    join('server', folder, 'main.js'),
+  ]);
   const main = programs.map((name) => join(root, name)).find((path) => existsSync(path));
   if (main === undefined) throw new Error(`${root} is no compiled node`);
   return main;
