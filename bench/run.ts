@@ -23,6 +23,7 @@ import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
+import { PAGE_FRAMES_FULL, pageFramesSuite } from './page/page-frames.bench.ts';
 import { fillModelSuite } from './paper/fill-model.bench.ts';
 import { MIRROR_FULL, mirrorSuite } from './paper/mirror.bench.ts';
 import { backtestSuite, modelSuite, PAPER_FULL } from './paper/paper.bench.ts';
@@ -103,6 +104,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   catalog: () => catalogSuite(CATALOG_FULL),
   http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
+  'page-frames': () => pageFramesSuite(PAGE_FRAMES_FULL),
   log: () => logSuite(LOG_FULL),
   cluster: () => clusterSuite({ ...CLUSTER_FULL, ...beside }),
   'cluster-log': () => clusterLogSuite(CLUSTER_LOG_FULL),

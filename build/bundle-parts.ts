@@ -1,6 +1,6 @@
 /**
  * Single entry point to rollup: the bundle of the node, which is written (bundle.ts), and made once more with maps to its
- * modules (coverage.ts). Both are the same text.
+ * modules (coverage.ts). Both are the same text. The scripts of the pages are made here too.
  */
 import { isBuiltin } from 'node:module';
 import { dirname, join, posix, relative, resolve, sep } from 'node:path';
@@ -21,6 +21,7 @@ const PROGRAMS = [
   'server/cluster/catalog-send-thread',
   'server/cluster/catalog-job-thread',
   'server/catalog/edits/edit-thread',
+  'server/catalog/edits/import-thread',
   'storage/recovery/assistant-thread',
   'storage/projection/projector-thread',
   'storage/kv/lmdb-probe',
@@ -121,4 +122,24 @@ export async function mappedBundle(dir: string): Promise<readonly MappedFile[]> 
       ? [{ name: file.fileName, text: file.code, map: file.map }]
       : [],
   );
+}
+
+/** Script of a page, and what it is made of. */
+export interface PageScript {
+  readonly code: string;
+  /** Compiled modules and those of packages. */
+  readonly modules: readonly string[];
+}
+
+/** Bundles a page's program and what it uses of its imports. */
+export async function pageScript(entry: string): Promise<PageScript> {
+  const bundle = await rollup({
+    input: entry,
+    plugins: [nodeResolve({ browser: true })],
+    onwarn: INPUT.onwarn!,
+  });
+  const { output } = await bundle.generate({ format: 'es', inlineDynamicImports: true });
+  await bundle.close();
+  const modules = bundle.watchFiles.filter((file) => !file.startsWith('\0'));
+  return { code: output[0].code, modules };
 }

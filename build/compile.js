@@ -1,8 +1,8 @@
 /**
- * Compiles the sources and bundles the node, at most one process at a time, and knows whether sources have changed
- * since. Runs before anything is compiled, on every supported Node: hence JavaScript.
+ * Compiles the sources, and bundles the node and its pages, at most one process at a time. Knows whether sources
+ * have changed since. Runs before anything is compiled, on every supported Node: hence JavaScript.
  *
- *   node build/compile.js     always builds; the bundle is made again where a compiled file has changed
+ *   node build/compile.js     always builds; a bundle is made again where a file of it has changed
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -30,12 +30,18 @@ const POLL_MS = 100;
 const COMMON = ['package.json', 'package-lock.json', 'tsconfig.json', 'build'];
 const GROUPS = {
   /** Programs of the bundle. */
-  node: [...COMMON, 'engine', 'storage', 'server'],
+  node: [...COMMON, 'engine', 'storage', 'server', 'client'],
   /** Everything that runs beside a node. */
   tools: [...COMMON, 'engine', 'storage', 'server', 'client', 'examples', 'bench'],
 };
 
 /** @typedef {keyof typeof GROUPS} Group */
+
+const COMPILER = 'node_modules/typescript/bin/tsc';
+/** @type {readonly (readonly [script: string, ...args: string[]])[]} */
+const STEPS = [[COMPILER], [COMPILER, '-p', 'server/page/app'], ['dist/build/bundle.js']];
+/** Sources, those of the pages included. */
+const SOURCE = /\.(?:[jt]sx?|css|html|json|svg)$/;
 
 /**
  * @param {string} program its path below dist/, without extension
@@ -71,9 +77,9 @@ export function build(group, onWait = () => undefined) {
     // Before the compiler reads them: what changes meanwhile is built next time.
     const digests = { node: digestOf('node'), tools: digestOf('tools') };
     rmSync(MARK, { force: true });
-    for (const script of ['node_modules/typescript/bin/tsc', 'dist/build/bundle.js']) {
+    for (const [script, ...args] of STEPS) {
       // Standard output belongs to the program that runs afterwards.
-      const { status } = spawnSync(process.execPath, [join(ROOT, script)], {
+      const { status } = spawnSync(process.execPath, [join(ROOT, script), ...args], {
         cwd: ROOT,
         stdio: ['ignore', 2, 2],
       });
@@ -120,7 +126,7 @@ function filesOf(name) {
   if (!found.isDirectory()) return [name];
   const names = readdirSync(join(ROOT, name), { recursive: true, encoding: 'utf8' });
   return names
-    .filter((file) => /\.[jt]s$/.test(file))
+    .filter((file) => SOURCE.test(file))
     .sort()
     .map((file) => join(name, file));
 }

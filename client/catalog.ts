@@ -9,6 +9,14 @@ type EventsQuery = RouteRequest<'GET /events/keyset'>['query'];
 type MarketRow = TextMoney<Routes['GET /markets/keyset']['answer']['markets'][number]>;
 type EventRow = TextMoney<Routes['GET /events/keyset']['answer']['events'][number]>;
 
+/** Tokens of a market in the order of its outcomes: positions where its `version` is v2. */
+export function tokenIdsOf(
+  market: Pick<MarketRow, 'clobTokenIds' | 'positionIds' | 'version'>,
+): readonly string[] {
+  if (market.version === 'v2') return market.positionIds ?? [];
+  return JSON.parse(market.clobTokenIds) as string[];
+}
+
 export class Catalog {
   readonly #calls: Calls;
 
@@ -16,7 +24,6 @@ export class Catalog {
     this.#calls = calls;
   }
 
-  /** All markets of a query, page by page: `{ closed: false, order: 'endDate' }`. */
   markets(query: MarketsQuery = {}): AsyncGenerator<MarketRow, void> {
     return rowsOf(query, 'after_cursor', async (paged) => {
       const page = await this.#calls.callMoney('GET /markets/keyset', { query: paged });

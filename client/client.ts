@@ -10,8 +10,8 @@
 import { Calls, type RouteKey, type RouteRequest, ServerClock } from './calls.ts';
 import { Catalog } from './catalog.ts';
 import type { ApiKey, Identity } from './credentials.ts';
-import { signingDomainOf } from './exchange.ts';
-import { Keys } from './keys.ts';
+import { type Signer, signingDomainOf } from './exchange.ts';
+import { type Invitation, Keys } from './keys.ts';
 import { type Funds, Ledger } from './ledger.ts';
 import { MarketData } from './market-data.ts';
 import { Nodes } from './nodes.ts';
@@ -22,9 +22,9 @@ import { OwnState } from './streams/own-state.ts';
 import type { StreamUrl } from './streams/socket.ts';
 import { type UserHandlers, UserStream } from './streams/user-stream.ts';
 import type { ExchangeInfoAnswer, LastPriceAnswer, Routes } from './types.ts';
-import type { Wallet } from './wallet.ts';
 
 export type { RouteKey } from './calls.ts';
+export { tokenIdsOf } from './catalog.ts';
 export type { ApiKey } from './credentials.ts';
 export { fromMicro, MICRO, toMicro } from './decimal.ts';
 export {
@@ -34,27 +34,34 @@ export {
   NotFoundError,
   UnknownTokenError,
 } from './errors.ts';
-export type { OrderType, SignedOrder } from './exchange.ts';
+export type { OrderType, SignedOrder, Signer } from './exchange.ts';
+export type { Invitation } from './keys.ts';
 export type { Balances, Funds, Sets, StatementEntry, TokenFunds } from './ledger.ts';
 export type { MarketTerms } from './market-order.ts';
 export type { TextMoney } from './money.ts';
 export type { OrderTerms, Placed, Replaced } from './orders.ts';
 export { PlayedClock, type PlayedTime } from './played-clock.ts';
 export type { Position } from './portfolio.ts';
+export { firstAccount, type Provider, ProviderWallet, WrongChainError } from './provider-wallet.ts';
 export type { Book } from './streams/market-books.ts';
 export type { MarketHandlers, MarketStream } from './streams/market-stream.ts';
 export type { UserHandlers, UserStream } from './streams/user-stream.ts';
+export type { TypedData } from './typed-data.ts';
 export type * from './types.ts';
 export { Wallet } from './wallet.ts';
 
 export interface ClientOptions {
-  /** Signs orders, and requests an API key if none is given. */
-  readonly wallet?: Wallet;
+  /** Signs orders, and requests an API key if none is given: a `Wallet` or a `ProviderWallet`. */
+  readonly wallet?: Signer;
   readonly key?: ApiKey;
+  /** Gets the API key of a wallet that is new to the node, with a deposit and a name. */
+  readonly invitation?: Invitation;
   /** In place of a wallet: the address whose orders and trades are read, and its read-only key. */
   readonly readOnly?: { readonly address: string; readonly key: string };
-  /** The version of orders; absent: 1 if the node accepts it. */
+  /** The version of orders, but of positions; absent: 1 if the node accepts it, 2 with a deposit wallet. */
   readonly orderVersion?: 1 | 2;
+  /** Deposit wallet of `wallet`, which pays for its orders: 0x + 40 hex digits. */
+  readonly depositWallet?: string;
   /** Milliseconds for which a call is repeated; 30 s when absent. */
   readonly patienceMs?: number;
   /** Milliseconds after which a try without an answer counts as lost; 10 s when absent. */
@@ -73,7 +80,6 @@ export interface ClientOptions {
 const PATIENCE_MS = 30_000;
 
 export class NodeClient {
-  /** The exchange info that the node sent when the client connected. */
   readonly info: ExchangeInfoAnswer;
   readonly catalog: Catalog;
   readonly marketData: MarketData;
@@ -89,7 +95,7 @@ export class NodeClient {
     nodes: Nodes,
     info: ExchangeInfoAnswer,
     calls: Calls,
-    { orderVersion, patienceMs = PATIENCE_MS, wallet }: ClientOptions,
+    { depositWallet, orderVersion, patienceMs = PATIENCE_MS, wallet }: ClientOptions,
   ) {
     this.#nodes = nodes;
     this.#patienceMs = patienceMs;
@@ -97,8 +103,9 @@ export class NodeClient {
     this.info = info;
     this.catalog = new Catalog(calls);
     this.marketData = new MarketData(calls);
-    this.orders = new Orders(calls, wallet, signingDomainOf(info, orderVersion));
-    this.#portfolio = new Portfolio(calls);
+    const version = orderVersion ?? (depositWallet === undefined ? undefined : 2);
+    this.orders = new Orders(calls, wallet, signingDomainOf(info, version), depositWallet);
+    this.#portfolio = new Portfolio(calls, depositWallet);
     const { mode }: Partial<ExchangeInfoAnswer> = info; // nodes of an earlier version do not say
     this.ledger = new Ledger(calls, mode?.play === true);
     this.keys = new Keys(calls, info.credential_prefix, info.chain_id);
@@ -129,7 +136,10 @@ export class NodeClient {
     let identity: Identity | undefined;
     if (wallet !== undefined) {
       const keys = new Keys(callsOf(undefined), prefix, chain_id);
-      const key = options.key ?? (await keys.create(wallet));
+      const { invitation } = options;
+      const issue = () =>
+        invitation === undefined ? keys.create(wallet) : keys.redeem(wallet, invitation);
+      const key = options.key ?? (await issue());
       identity = { address: wallet.address, key };
     } else if (options.readOnly !== undefined) {
       const { address, key } = options.readOnly;
@@ -159,12 +169,11 @@ export class NodeClient {
     return this.#calls.call(route, request);
   }
 
-  /** Open positions of the caller's address, page by page, or of `query.user`. */
+  /** Open positions of the caller's address or deposit wallet, page by page, or of `query.user`. */
   positions(query: PositionsQuery = {}): AsyncGenerator<Position, void> {
     return this.#portfolio.positions(query);
   }
 
-  /** Value of those positions. */
   value(query: ValueQuery = {}): Promise<string> {
     return this.#portfolio.value(query);
   }
@@ -178,7 +187,6 @@ export class NodeClient {
     return this.marketData.lastTrade(tokenId);
   }
 
-  /** Cancels an order and places another one in one step of the node, or does neither. */
   replace(id: string, order: OrderTerms): Promise<Replaced> {
     return this.orders.replace(id, order);
   }

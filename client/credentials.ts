@@ -15,6 +15,7 @@ export type Identity =
 
 type Headers = Record<string, string>;
 
+/** Headers of level 1. @internal Tests send them by hand. */
 export function level1(
   prefix: string,
   wallet: Wallet,
@@ -22,9 +23,20 @@ export function level1(
   timestamp: string,
   nonce: string,
 ): Headers {
+  const signature = wallet.signAuth(chainId, timestamp, nonce);
+  return level1Signed(prefix, wallet.address, signature, timestamp, nonce);
+}
+
+export function level1Signed(
+  prefix: string,
+  address: string,
+  signature: string,
+  timestamp: string,
+  nonce: string,
+): Headers {
   return {
-    [`${prefix}_ADDRESS`]: wallet.address,
-    [`${prefix}_SIGNATURE`]: wallet.signAuth(chainId, timestamp, nonce),
+    [`${prefix}_ADDRESS`]: address,
+    [`${prefix}_SIGNATURE`]: signature,
     [`${prefix}_TIMESTAMP`]: timestamp,
     [`${prefix}_NONCE`]: nonce,
   };

@@ -36,7 +36,6 @@ export class NotFoundError extends ApiError {
   }
 }
 
-/** No market of the node has this token. */
 export class UnknownTokenError extends NotFoundError {
   readonly tokenId: string;
 
@@ -77,7 +76,6 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** Codes of a 404 for an unknown token. */
 const NO_TOKEN: ReadonlySet<RefusalCode | undefined> = new Set<RefusalCode>([
   'UNKNOWN_BOOK',
   'UNKNOWN_MARKET',
@@ -109,7 +107,6 @@ export class NotSentError extends Error {
   }
 }
 
-/** Error of the body of an answer. */
 export interface Problem {
   readonly code: RefusalCode | undefined;
   readonly error: string;

@@ -18,11 +18,9 @@ export interface Reply {
 type Read = (name: string) => string | null | undefined;
 
 export interface HttpOptions {
-  /** Milliseconds after which a request without an answer counts as lost. */
   readonly timeoutMs?: number;
   /** With 1, requests go out one after another. In a browser, the browser decides. */
   readonly connections?: number;
-  /** Reads wait until the node shows the writes that were answered here. */
   readonly readsOwnWrites?: boolean;
   /** The address of this machine that connections come from; the system's choice when absent. Node only. */
   readonly localAddress?: string;

@@ -1,9 +1,16 @@
 /** API keys of a wallet, and read-only keys of an address. */
 import type { Calls } from './calls.ts';
-import { type ApiKey, level1 } from './credentials.ts';
+import { type ApiKey, level1Signed } from './credentials.ts';
 import { refusal } from './errors.ts';
+import type { Signer } from './exchange.ts';
 import type { Method } from './http.ts';
-import type { Wallet } from './wallet.ts';
+import { authData } from './typed-data.ts';
+
+/** A code, and the display name that the wallet gets. */
+export interface Invitation {
+  readonly code: string;
+  readonly name?: string;
+}
 
 /** With some client profiles a node sends them in a member. */
 type Listed = readonly string[] & { readonly apiKeys?: readonly string[] };
@@ -20,13 +27,18 @@ export class Keys {
   }
 
   /** The key of a wallet and nonce: a new one, or the one that was issued before. */
-  create(wallet: Wallet, nonce = '0'): Promise<ApiKey> {
+  create(wallet: Signer, nonce = '0'): Promise<ApiKey> {
     return this.#ask('POST', '/auth/api-key', wallet, nonce);
   }
 
   /** Returns the key again. @throws NotFoundError when none was issued, or it was revoked */
-  derive(wallet: Wallet, nonce = '0'): Promise<ApiKey> {
+  derive(wallet: Signer, nonce = '0'): Promise<ApiKey> {
     return this.#ask('GET', '/auth/derive-api-key', wallet, nonce);
+  }
+
+  /** Redeems an invitation: the key, and once the deposit and the display name. @throws ApiError where it was used */
+  redeem(wallet: Signer, invitation: Invitation): Promise<ApiKey> {
+    return this.#ask('POST', '/invites/redeem', wallet, '0', JSON.stringify(invitation));
   }
 
   async list(): Promise<readonly string[]> {
@@ -53,12 +65,26 @@ export class Keys {
     await this.#calls.call('DELETE /auth/readonly-api-key', { body: { key } });
   }
 
-  async #ask(method: Method, path: string, wallet: Wallet, nonce: string): Promise<ApiKey> {
+  async #ask(
+    method: Method,
+    path: string,
+    wallet: Signer,
+    nonce: string,
+    body = '',
+  ): Promise<ApiKey> {
     const { clock } = this.#calls;
-    const headers = () => level1(this.#prefix, wallet, this.#chainId, clock.now(), nonce);
-    const route = `${method} ${path}` as 'POST /auth/api-key' | 'GET /auth/derive-api-key';
-    const { reply } = await this.#calls.send(route, method, path, headers, '');
+    let headers: Readonly<Record<string, string>> = {};
+    // Once for all tries, because a person may have to confirm it.
+    const sign = async (): Promise<void> => {
+      const now = clock.now();
+      const signature = await wallet.sign(authData(this.#chainId, wallet.address, now, nonce));
+      headers = level1Signed(this.#prefix, wallet.address, signature, now, nonce);
+    };
+    await sign();
+    const route = `${method} ${path}` as 'POST /auth/api-key';
+    const { reply } = await this.#calls.send(route, method, path, () => headers, body, sign);
     if (reply.status !== 200) throw refusal(route, reply);
-    return JSON.parse(reply.body) as ApiKey;
+    const { apiKey, passphrase, secret } = JSON.parse(reply.body) as ApiKey;
+    return { apiKey, secret, passphrase };
   }
 }

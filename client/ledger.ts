@@ -12,9 +12,7 @@ import type { Routes, SetsAnswer } from './types.ts';
 
 export interface Funds {
   readonly total: string;
-  /** Part of the total that open orders reserve. */
   readonly reserved: string;
-  /** Part of the total that can be spent. */
   readonly free: string;
 }
 

@@ -3,7 +3,6 @@
 /** base64 of `-1`: the last page of the trading API. */
 const LAST = 'LTE=';
 
-/** Number of returned rows that are remembered. */
 const GIVEN_MAX = 1_000;
 
 interface Page<Row> {

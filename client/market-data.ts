@@ -43,7 +43,6 @@ export class MarketData {
     return this.#calls.call('POST /spreads', { body: items(tokens) });
   }
 
-  /** Price and side of the last trade. @throws NotFoundError when the token was never traded */
   lastTrade(token_id: string): Promise<LastPriceAnswer> {
     return this.#calls.call('GET /last-trade-price', { query: { token_id } });
   }

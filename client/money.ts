@@ -35,6 +35,7 @@ const NUMBER_MEMBERS = [
   'lastTradePrice',
   'orderPriceMinTickSize',
   'orderMinSize',
+  'line',
 ] as const;
 type NumberMember = (typeof NUMBER_MEMBERS)[number];
 
@@ -47,7 +48,6 @@ type AsText<Name, Value> = Name extends NumberMember
     : TextMoney<Value>
   : TextMoney<Value>;
 
-/** An answer whose money is decimal text. */
 export type TextMoney<Answer> = Answer extends readonly (infer Row)[]
   ? readonly TextMoney<Row>[]
   : Answer extends object

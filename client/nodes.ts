@@ -24,7 +24,6 @@ interface Member {
   readonly http: HttpClient;
   /** Settles once the venue of the node is known; undefined before, and after a request without an answer. */
   checked: Promise<void> | undefined;
-  /** True: the node belongs to another venue. */
   isForeign: boolean;
 }
 
@@ -32,7 +31,6 @@ export class Nodes implements Transport {
   sequence = 0;
   at = 0;
   readonly #members: readonly Member[];
-  /** The node that told the venue, and what it said. */
   #first: { readonly url: URL; readonly info: ExchangeInfoAnswer } | undefined;
 
   constructor(urls: readonly URL[], options: HttpOptions) {

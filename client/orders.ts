@@ -18,15 +18,24 @@ import {
 import {
   type OrderFields,
   type OrderType,
+  prepareOrder,
   type SignedOrder,
+  type Signer,
   type SigningDomain,
-  signOrder,
 } from './exchange.ts';
 import { rowsOnce } from './lists.ts';
 import { type MarketTerms, type Sweep, sweepOf } from './market-order.ts';
 import { refusalCode } from './refusals.ts';
-import type { CancelAnswer, OrderResult, OwnOrderAnswer, RefusalCode, Routes } from './types.ts';
-import type { Wallet } from './wallet.ts';
+import { DEPOSIT_WALLET } from './typed-data.ts';
+import type {
+  CancelAnswer,
+  OrderResult,
+  OwnOrderAnswer,
+  PreviewAnswer,
+  PreviewBody,
+  RefusalCode,
+  Routes,
+} from './types.ts';
 
 export interface OrderTerms {
   readonly tokenId: string;
@@ -45,10 +54,9 @@ export interface OrderTerms {
 export interface Placed {
   /** 0x + 64 hex digits. */
   readonly id: string;
-  readonly status: 'live' | 'matched' | 'canceled' | 'refused';
-  /** The node's reject reason; else ''. */
+  readonly status: 'live' | 'matched' | 'canceled' | 'delayed' | 'refused';
+  /** The node's reject reason and its stable code; '' and undefined when it refused nothing. */
   readonly reason: string;
-  /** The stable code of that reason; undefined when it is ''. */
   readonly code: RefusalCode | undefined;
   /** Explanation of the reason, for a person; '' unless the node runs with RESULT_CODES=on. */
   readonly detail: string;
@@ -64,7 +72,6 @@ export interface Placed {
   readonly isFinal: boolean;
 }
 
-/** Results of an order to be replaced and of its successor. */
 export interface Replaced {
   /** True when the order was cancelled, by this request or by an earlier try without an answer. */
   readonly canceled: boolean;
@@ -84,14 +91,22 @@ export type OwnTrade = Routes['GET /data/trades']['answer']['data'][number];
 
 export class Orders {
   readonly #calls: Calls;
-  readonly #wallet: Wallet | undefined;
+  readonly #wallet: Signer | undefined;
   readonly #exchange: SigningDomain;
+  readonly #payer: Pick<OrderFields, 'depositWallet'>;
   readonly #terms = new Map<string, Promise<TokenTerms>>();
 
-  constructor(calls: Calls, wallet: Wallet | undefined, signing: SigningDomain) {
+  /** @param depositWallet pays for the orders, where it is given */
+  constructor(
+    calls: Calls,
+    wallet: Signer | undefined,
+    signing: SigningDomain,
+    depositWallet?: string,
+  ) {
     this.#calls = calls;
     this.#wallet = wallet;
     this.#exchange = signing;
+    this.#payer = depositWallet === undefined ? {} : { depositWallet };
   }
 
   /** Signs an order. The terms of its market are requested with the first order of a token. */
@@ -99,8 +114,15 @@ export class Orders {
     return this.#sign('sign', terms);
   }
 
-  /** @param call the method of the client that errors name */
-  async #sign(call: string, terms: OrderTerms): Promise<SignedOrder> {
+  /**
+   * @param call the method of the client that errors name
+   * @param given amounts in place of those of price and size
+   */
+  async #sign(
+    call: string,
+    terms: OrderTerms,
+    given?: Pick<OrderFields, 'makerAmount' | 'takerAmount'>,
+  ): Promise<SignedOrder> {
     const { identity } = this.#calls;
     if (this.#wallet === undefined || !('key' in identity)) {
       throw new Error(`${call}: orders need a wallet`);
@@ -108,18 +130,20 @@ export class Orders {
     const { price, side, size, type = 'GTC', ...rest } = terms;
     let fields: Omit<OrderFields, 'owner' | 'salt'>;
     try {
-      const amounts = amountsOf(side, price, size);
+      const amounts = given ?? amountsOf(side, price, size);
       fields = { ...rest, ...(await this.#termsOf(terms.tokenId)), ...amounts, side, type };
     } catch (error) {
       throw namedAfter(call, error);
     }
     const salt = randomSalt();
     const owner = identity.key.apiKey;
-    return signOrder(this.#wallet, this.#exchange, {
+    const { data, signed } = prepareOrder(this.#wallet.address, this.#exchange, {
       ...fields,
+      ...this.#payer,
       owner,
       salt,
-    } satisfies OrderFields);
+    });
+    return signed(await this.#wallet.sign(data));
   }
 
   async post(terms: OrderTerms): Promise<Placed> {
@@ -154,6 +178,26 @@ export class Orders {
       throw namedAfter(call, error);
     }
     return this.#sign(call, { tokenId, side, type, ...sweep });
+  }
+
+  /**
+   * Tells what an order would fill, cost and pay, and why it would be refused; with a wallet or a key for its funds.
+   * Places nothing.
+   */
+  preview(terms: PreviewBody): Promise<PreviewAnswer> {
+    const isDeposit = this.#payer.depositWallet !== undefined;
+    const body = isDeposit ? { signatureType: DEPOSIT_WALLET, ...terms } : terms;
+    return this.#calls.call('POST /orders/preview', { body });
+  }
+
+  /** Signs and sends the order of a preview. @throws RangeError where it has none */
+  async postPreviewed({ order }: Pick<PreviewAnswer, 'order'>): Promise<Placed> {
+    if (order === null) throw new RangeError('postPreviewed: the preview has no order');
+    const { expiration, orderType: type, postOnly, price, side, size, tokenId } = order;
+    const terms = { tokenId, side, price, size, type, expiration, postOnly };
+    const makerAmount = BigInt(order.makerAmount);
+    const takerAmount = BigInt(order.takerAmount);
+    return this.send(await this.#sign('postPreviewed', terms, { makerAmount, takerAmount }));
   }
 
   /** Sends a signed order until it is answered. The same one may be sent again at any time. */
@@ -220,7 +264,6 @@ export class Orders {
     });
   }
 
-  /** Own trades, newest first. */
   trades(query: RouteRequest<'GET /data/trades'>['query'] = {}): AsyncGenerator<OwnTrade, void> {
     return rowsOnce(query, 'next_cursor', async (paged) => {
       const page = await this.#calls.call('GET /data/trades', { query: paged });

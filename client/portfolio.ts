@@ -14,14 +14,17 @@ const PAGE = 100;
 
 export class Portfolio {
   readonly #calls: Calls;
+  readonly #wallet: string | undefined;
 
-  constructor(calls: Calls) {
+  /** @param wallet whose positions are meant where a query names none; absent: the caller's address */
+  constructor(calls: Calls, wallet?: string) {
     this.#calls = calls;
+    this.#wallet = wallet;
   }
 
   /** Pages have offsets: positions that close meanwhile may hide others. */
   async *positions(query: PositionsQuery): AsyncGenerator<Position, void> {
-    const { limit = PAGE, offset = 0, user = this.#calls.identity.address, ...rest } = query;
+    const { limit = PAGE, offset = 0, user = this.#user(), ...rest } = query;
     for (let from = offset; ; from += limit) {
       const page = { ...rest, user, limit, offset: from };
       const rows = await this.#calls.callMoney('GET /positions', { query: page });
@@ -31,8 +34,12 @@ export class Portfolio {
   }
 
   async value(query: ValueQuery): Promise<string> {
-    const { user = this.#calls.identity.address, ...rest } = query;
+    const { user = this.#user(), ...rest } = query;
     const [row] = await this.#calls.callMoney('GET /value', { query: { ...rest, user } });
     return row?.value ?? '0';
+  }
+
+  #user(): string {
+    return this.#wallet ?? this.#calls.identity.address;
   }
 }

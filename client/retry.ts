@@ -32,17 +32,23 @@ const NOT_HERE: Meaning = { isUndone: true, isElsewhere: true };
 
 const MEANINGS: Readonly<Partial<Record<RefusalCode, Meaning>>> = {
   ENGINE_BUSY: BUSY,
+  VENUE_RESTARTING: BUSY,
   TOO_MANY_REQUESTS: BUSY,
   NOT_APPLIED_YET: NOT_HERE,
   NOT_LEADING: NOT_HERE,
   SHUTTING_DOWN: NOT_HERE,
 };
 /** Codes of refusals with such a status that are final. */
-const FINAL: ReadonlySet<RefusalCode | undefined> = new Set<RefusalCode>(['TRADING_PAUSED']);
+const FINAL: ReadonlySet<RefusalCode | undefined> = new Set<RefusalCode>([
+  'TRADING_PAUSED',
+  'TRADING_DISABLED',
+  'POST_ONLY_MODE',
+]);
 
 const PAUSE_MS_FIRST = 50;
 const PAUSE_MS_LONGEST = 5_000;
-const THROTTLED = 429;
+/** Statuses of limits, and of restarts: nothing was done, also where a proxy says so. */
+const BUSY_STATUSES = new Set([425, 429]);
 /** Statuses of nodes that stop or start, and of proxies. */
 const UNAVAILABLE = new Set([500, 502, 503, 504]);
 
@@ -107,8 +113,9 @@ function meaningOfFailure(failure: unknown): Meaning {
 
 /** `undefined` when the answer is final. */
 function meaningOf({ body, status }: Reply): Meaning | undefined {
-  if (status !== THROTTLED && !UNAVAILABLE.has(status)) return undefined;
+  const isBusy = BUSY_STATUSES.has(status);
+  if (!isBusy && !UNAVAILABLE.has(status)) return undefined;
   const { code } = problemOf(body);
   if (FINAL.has(code)) return undefined;
-  return (code && MEANINGS[code]) ?? (status === THROTTLED ? BUSY : LOST);
+  return (code && MEANINGS[code]) ?? (isBusy ? BUSY : LOST);
 }

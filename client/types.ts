@@ -55,6 +55,23 @@ export interface BestBidAskEvent {
   readonly spread: string;
 }
 
+export interface BiggestWinner {
+  readonly win_rank: number;
+  readonly kind: 'market';
+  readonly user_id: string;
+  readonly pnl: number;
+  readonly initial_value: number;
+  readonly final_value: number;
+  readonly resolved_at: number;
+  readonly condition_id: string;
+  readonly position_id: string;
+  readonly event_id: number;
+  readonly event_slug: string;
+  readonly event_title: string;
+  readonly user_name: string;
+  readonly profile_image: string;
+}
+
 export interface BookAnswer {
   readonly market: string;
   readonly asset_id: string;
@@ -98,6 +115,15 @@ export interface BookEvent {
   readonly last_trade_price: string;
 }
 
+export interface BrierRow {
+  readonly rank: number;
+  readonly user_id: string;
+  readonly brier: number;
+  readonly markets: number;
+  readonly shares: number;
+  readonly user_name: string;
+}
+
 export interface CancelAnswer {
   readonly canceled: readonly string[];
   readonly not_canceled: Readonly<Record<string, string>>;
@@ -122,6 +148,163 @@ export interface ClosedOnlyAnswer {
   readonly closedOnly: boolean;
 }
 
+export interface DataActivity {
+  readonly proxy_wallet: string;
+  readonly token_id: string;
+  readonly condition_id: string;
+  readonly size: number;
+  readonly price: number;
+  readonly timestamp: number;
+  readonly title: string;
+  readonly slug: string;
+  readonly icon: string;
+  readonly event_slug: string;
+  readonly outcome: string;
+  readonly outcome_index: number;
+  readonly name: string;
+  readonly pseudonym: string;
+  readonly bio: string;
+  readonly profile_image: string;
+  readonly profile_image_optimized: string;
+  readonly transaction_hash: string;
+  readonly side: 'BUY' | 'SELL' | '';
+  readonly usdc_size: number;
+  readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'REWARD' | 'CONVERSION' | 'MIGRATION' | 'MAKER_REBATE' | 'TAKER_REBATE' | 'REFERRAL_REWARD' | 'YIELD' | 'DEPOSIT' | 'WITHDRAWAL' | 'TIP';
+}
+
+export interface DataApprovals {
+  readonly address: string;
+  readonly chain_id: number;
+  readonly checked_at: string;
+  readonly contracts: readonly {
+    readonly id: string;
+    readonly feature: string;
+    readonly token: string;
+    readonly spender: string;
+    readonly standard: 'ERC20' | 'ERC1155';
+    readonly amount?: 'max';
+    readonly approved: boolean;
+  }[];
+}
+
+export interface DataHolders {
+  readonly token_id: string;
+  readonly holders: readonly {
+    readonly proxy_wallet: string;
+    readonly token_id: string;
+    readonly amount: number;
+    readonly outcome_index: number;
+    readonly name: string;
+    readonly pseudonym: string;
+    readonly bio: string;
+    readonly profile_image: string;
+    readonly profile_image_optimized: string;
+    readonly display_username_public: boolean;
+    readonly verified: boolean;
+    readonly avg_price?: number;
+    readonly entry_cost_usdc?: number;
+    readonly current_price?: number;
+    readonly current_value?: number;
+    readonly realized_pnl?: number;
+    readonly unrealized_pnl?: number;
+    readonly total_pnl?: number;
+  }[];
+}
+
+export interface DataLiveVolume {
+  readonly taker_volume_total: number;
+  readonly conditions: readonly {
+    readonly condition_id: string;
+    readonly taker_volume: number;
+  }[];
+}
+
+export interface DataPosition {
+  readonly proxy_wallet: string;
+  readonly token_id: string;
+  readonly condition_id: string;
+  readonly current_size: number;
+  readonly avg_price: number;
+  readonly entry_cost_usdc: number;
+  readonly current_price: number;
+  readonly current_value: number;
+  readonly realized_pnl: number;
+  readonly unrealized_pnl: number;
+  readonly total_pnl: number;
+  readonly entry_fees_usdc: number;
+  readonly total_cost_usdc: number;
+  readonly total_size: number;
+  readonly percent_pnl: number;
+  readonly percent_realized_pnl: number;
+  readonly status: 'OPEN' | 'REDEEMABLE' | 'REDEEMABLE_LOST' | 'MERGEABLE' | 'CLOSED';
+  readonly redeemable: boolean;
+  readonly mergeable: boolean;
+  readonly negative_risk: boolean;
+  readonly archived: boolean;
+  readonly title: string;
+  readonly slug: string;
+  readonly icon: string;
+  readonly event_slug: string;
+  readonly outcome: string;
+  readonly outcome_index: number;
+  readonly event_id: string;
+  readonly opposite_outcome: string;
+  readonly opposite_token_id: string;
+  readonly end_date: string;
+  readonly last_event_at: number;
+  readonly first_entry_at: number;
+  readonly name: string;
+  readonly profile_image: string;
+  readonly verified: boolean;
+}
+
+export interface DataPricePoint {
+  readonly timestamp: number;
+  readonly price: number;
+  readonly resolution_seconds: number;
+}
+
+export interface DataStatus {
+  readonly computed_at: string;
+  readonly age_seconds: number;
+  readonly serving: {
+    readonly lag_seconds: number;
+    readonly worst: string;
+    readonly mechanisms: readonly {
+      readonly name: string;
+      readonly age_seconds: number;
+    }[];
+  };
+  readonly ingestion: {
+    readonly cursors: number;
+    readonly chain_id: number;
+    readonly max_synced_block: number;
+    readonly lagging: readonly unknown[];
+  };
+}
+
+export interface DataTrade {
+  readonly proxy_wallet: string;
+  readonly token_id: string;
+  readonly condition_id: string;
+  readonly size: number;
+  readonly price: number;
+  readonly timestamp: number;
+  readonly title: string;
+  readonly slug: string;
+  readonly icon: string;
+  readonly event_slug: string;
+  readonly outcome: string;
+  readonly outcome_index: number;
+  readonly name: string;
+  readonly pseudonym: string;
+  readonly bio: string;
+  readonly profile_image: string;
+  readonly profile_image_optimized: string;
+  readonly transaction_hash: string;
+  readonly side: 'BUY' | 'SELL';
+}
+
 export interface EventAnswer {
   readonly id: string;
   readonly ticker: string;
@@ -142,6 +325,7 @@ export interface EventAnswer {
   readonly volume: number;
   readonly volume24hr: number;
   readonly liquidity: number;
+  readonly version?: 'v1' | 'v2';
   readonly tags: readonly TagAnswer[];
 }
 
@@ -166,6 +350,7 @@ export interface EventsKeysetAnswer {
     readonly volume: number;
     readonly volume24hr: number;
     readonly liquidity: number;
+    readonly version?: 'v1' | 'v2';
     readonly tags: readonly TagAnswer[];
     readonly markets: readonly {
       readonly id: string;
@@ -202,8 +387,18 @@ export interface EventsKeysetAnswer {
       readonly bestAsk: number;
       readonly spread: number;
       readonly lastTradePrice: number;
+      readonly version?: 'v1' | 'v2';
+      readonly positionIds?: readonly string[];
+      readonly feesEnabled?: boolean;
+      readonly feeType?: string;
+      readonly feeSchedule?: Readonly<Record<string, unknown>>;
+      readonly sportsMarketType?: string;
+      readonly line?: number;
+      readonly gameStartTime?: string;
+      readonly groupItemTitle?: string;
       readonly closedTime?: string | null;
       readonly umaResolutionStatus?: 'resolved' | 'proposed';
+      readonly resolutionNote?: string;
       readonly umaEndDate?: string;
       readonly proposedPrices?: string;
     }[];
@@ -225,6 +420,7 @@ export interface ExchangeInfoAnswer {
   readonly order_versions?: readonly number[];
   readonly exchange_address_2?: string;
   readonly neg_risk_exchange_address_2?: string;
+  readonly exchange_address_3?: string;
   readonly credential_prefix: string;
   readonly auth_skew_seconds: number;
   readonly durability: 'flushed' | 'committed';
@@ -246,7 +442,35 @@ export interface ExchangeInfoAnswer {
     readonly demo: boolean;
     readonly mirror: boolean;
     readonly play: boolean;
+    readonly invites: boolean;
     readonly cluster: boolean;
+  };
+}
+
+export interface ExplainAnswer {
+  readonly accepted: boolean;
+  readonly errorMsg: string;
+  readonly detail: string;
+  readonly needed?: string;
+  readonly free?: string;
+  readonly reserved?: string;
+  readonly recovered?: string;
+  readonly fits?: string;
+  readonly code?: string;
+  readonly orderID: string;
+  readonly domain: {
+    readonly name: string;
+    readonly version: string;
+    readonly chainId: number;
+    readonly verifyingContract: string;
+  };
+  readonly negRisk: boolean;
+  readonly signatureType: number;
+  readonly signature: {
+    readonly recovered: string;
+    readonly by: string;
+    readonly fits: string;
+    readonly tried: readonly string[];
   };
 }
 
@@ -291,6 +515,17 @@ export interface LastTradePriceEvent {
   readonly side: 'BUY' | 'SELL';
   readonly size: string;
   readonly fee_rate_bps: string;
+}
+
+export interface LeaderboardRow {
+  readonly rank: number;
+  readonly user_id: string;
+  readonly pnl: number;
+  readonly volume: number;
+  readonly user_name: string;
+  readonly profile_image: string;
+  readonly x_username: string;
+  readonly verified: boolean;
 }
 
 export interface LedgerBalanceAnswer {
@@ -342,8 +577,18 @@ export interface MarketAnswer {
   readonly bestAsk: number;
   readonly spread: number;
   readonly lastTradePrice: number;
+  readonly version?: 'v1' | 'v2';
+  readonly positionIds?: readonly string[];
+  readonly feesEnabled?: boolean;
+  readonly feeType?: string;
+  readonly feeSchedule?: Readonly<Record<string, unknown>>;
+  readonly sportsMarketType?: string;
+  readonly line?: number;
+  readonly gameStartTime?: string;
+  readonly groupItemTitle?: string;
   readonly closedTime?: string | null;
   readonly umaResolutionStatus?: 'resolved' | 'proposed';
+  readonly resolutionNote?: string;
   readonly umaEndDate?: string;
   readonly proposedPrices?: string;
   readonly events: readonly {
@@ -418,11 +663,22 @@ export interface NewMarketEvent {
   readonly timestamp: string;
   readonly market: string;
   readonly id: string;
+  readonly condition_id: string;
   readonly question: string;
   readonly slug: string;
   readonly description: string;
+  readonly active: boolean;
   readonly assets_ids: readonly string[];
+  readonly clob_token_ids: readonly string[];
   readonly outcomes: readonly string[];
+  readonly order_price_min_tick_size: string;
+  readonly taker_base_fee: string;
+  readonly fees_enabled?: boolean;
+  readonly fee_schedule?: Readonly<Record<string, unknown>>;
+  readonly sports_market_type?: string;
+  readonly line?: string;
+  readonly game_start_time?: string;
+  readonly group_item_title?: string;
   readonly event_message: {
     readonly id: string;
     readonly ticker: string;
@@ -451,7 +707,7 @@ export interface OrderEvent {
   readonly order_owner: string;
   readonly associate_trades: readonly string[] | null;
   readonly type: 'PLACEMENT' | 'UPDATE' | 'CANCELLATION';
-  readonly status: 'LIVE' | 'MATCHED' | 'CANCELED';
+  readonly status: 'LIVE' | 'MATCHED' | 'CANCELED' | 'DELAYED' | 'UNMATCHED';
   readonly order_type: 'GTC' | 'GTD' | 'FOK' | 'FAK';
   readonly maker_address: string;
   readonly expiration: string;
@@ -488,6 +744,7 @@ export interface OrderResult {
   readonly takingAmount: string;
   readonly makingAmount: string;
   readonly status: string;
+  readonly tradeIDs?: readonly string[];
   readonly detail?: string;
   readonly code?: string;
   readonly needed?: string;
@@ -499,7 +756,7 @@ export interface OrderResult {
 
 export interface OwnOrderAnswer {
   readonly id: string;
-  readonly status: 'live' | 'matched' | 'canceled' | 'LIVE' | 'MATCHED' | 'CANCELED';
+  readonly status: 'live' | 'matched' | 'canceled' | 'delayed' | 'LIVE' | 'MATCHED' | 'CANCELED' | 'DELAYED';
   readonly reason: string;
   readonly market: string;
   readonly asset_id: string;
@@ -534,7 +791,7 @@ export interface OwnTradesAnswer {
     readonly size: string;
     readonly fee_rate_bps: string;
     readonly price: string;
-    readonly status: 'CONFIRMED';
+    readonly status: 'CONFIRMED' | 'RETRYING' | 'FAILED';
     readonly match_time: string;
     readonly last_update: string;
     readonly bucket_index: number;
@@ -560,6 +817,78 @@ export interface OwnTradesAnswer {
   readonly count: number;
 }
 
+export interface PortfolioValue {
+  readonly proxy_wallet: string;
+  readonly value: number;
+}
+
+export interface PreviewAnswer {
+  readonly sequence: string;
+  readonly wallet: string;
+  readonly wouldBe: 'live' | 'matched' | 'unmatched' | 'delayed' | 'refused';
+  readonly reason: null | {
+    readonly code: string;
+    readonly words: string;
+    readonly needed?: string;
+    readonly free?: string;
+    readonly reserved?: string;
+  };
+  readonly filled: string;
+  readonly averagePrice: string;
+  readonly worstPrice: string;
+  readonly cost: string;
+  readonly fee: string;
+  readonly feeIn: 'collateral' | 'shares';
+  readonly shares: string;
+  readonly total: string;
+  readonly payoutIfRight: string;
+  readonly profitIfRight: string;
+  readonly lossIfWrong: string;
+  readonly rest: {
+    readonly size: string;
+    readonly fate: 'rests' | 'ends' | 'none';
+    readonly price: string;
+    readonly cost: string;
+  };
+  readonly ifAllFills: {
+    readonly total: string;
+    readonly payoutIfRight: string;
+    readonly profitIfRight: string;
+    readonly lossIfWrong: string;
+  };
+  readonly order: null | {
+    readonly tokenId: string;
+    readonly conditionId: string;
+    readonly negRisk: boolean;
+    readonly side: 'BUY' | 'SELL';
+    readonly orderType: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+    readonly postOnly: boolean;
+    readonly expiration: number;
+    readonly price: string;
+    readonly size: string;
+    readonly makerAmount: string;
+    readonly takerAmount: string;
+    readonly feeRateBps: number;
+  };
+  readonly walked: {
+    readonly levels: number;
+    readonly orders: number;
+    readonly isWhole: boolean;
+  };
+}
+
+export interface PreviewBody {
+  readonly tokenId: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly orderType: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  readonly amount?: string;
+  readonly size?: string;
+  readonly price?: string;
+  readonly postOnly?: boolean;
+  readonly expiration?: number;
+  readonly signatureType?: number;
+}
+
 export interface PriceAnswer {
   readonly price: string;
 }
@@ -581,6 +910,27 @@ export interface PriceChangeEvent {
     readonly best_bid: string;
     readonly best_ask: string;
   }[];
+}
+
+export interface ProfileAnswer {
+  readonly wallet: string;
+  readonly name: string;
+  readonly hidden: boolean;
+}
+
+export interface ProfileBody {
+  readonly name?: string;
+  readonly hidden?: boolean;
+  readonly wallet?: string;
+}
+
+export interface PublicProfileAnswer {
+  readonly proxyWallet: string;
+  readonly name: string;
+  readonly pseudonym: string;
+  readonly bio: string;
+  readonly profileImage: string;
+  readonly displayUsernamePublic: boolean;
 }
 
 export interface RateLimitsAnswer {
@@ -703,6 +1053,7 @@ export interface SeriesAnswer {
     readonly volume: number;
     readonly volume24hr: number;
     readonly liquidity: number;
+    readonly version?: 'v1' | 'v2';
   }[];
 }
 
@@ -796,6 +1147,7 @@ export interface StatusAnswer {
     readonly catalog: string | null;
     readonly catalog_missing: string | null;
   } | null;
+  readonly signatures: string;
   readonly contradictions: {
     readonly catalog: number;
     readonly sync: number;
@@ -835,12 +1187,28 @@ export interface StatusAnswer {
     readonly count: number;
     readonly next: string | null;
   };
+  readonly faults?: readonly {
+    readonly id: string;
+    readonly kind: 'disabled' | 'restart' | 'cancel-only' | 'rate-limit' | 'lost-answer' | 'taker-delay' | 'settlement-failed' | 'delay' | 'stale-book' | 'clock-skew' | 'stream-frozen' | 'stream-closed' | 'stream-gap' | 'stream-repeat';
+    readonly of: 'venue' | 'market' | 'wallet' | 'key';
+    readonly phase: string;
+    readonly ends: string | null;
+  }[];
+  readonly key_faults?: readonly {
+    readonly kind: 'disabled' | 'restart' | 'cancel-only' | 'rate-limit' | 'lost-answer' | 'taker-delay' | 'settlement-failed' | 'delay' | 'stale-book' | 'clock-skew' | 'stream-frozen' | 'stream-closed' | 'stream-gap' | 'stream-repeat';
+    readonly count: number;
+  }[];
   readonly mode: {
     readonly ledger: boolean;
     readonly demo: boolean;
     readonly mirror: boolean;
     readonly play: boolean;
+    readonly invites: boolean;
     readonly cluster: boolean;
+  };
+  readonly message?: {
+    readonly text: string;
+    readonly since: string;
   };
 }
 
@@ -887,7 +1255,7 @@ export interface TradeEvent {
   readonly asset_id: string;
   readonly id: string;
   readonly type: 'TRADE';
-  readonly status: 'MATCHED' | 'CONFIRMED';
+  readonly status: 'MATCHED' | 'CONFIRMED' | 'RETRYING' | 'FAILED';
   readonly taker_order_id: string;
   readonly outcome: string;
   readonly side: 'BUY' | 'SELL';
@@ -980,6 +1348,8 @@ export interface TradingTermsAnswer {
   readonly nr: boolean;
   readonly mbf: number;
   readonly tbf: number;
+  readonly itode?: boolean;
+  readonly sd?: number;
   readonly fd: {
     readonly r: number;
     readonly e: number;
@@ -1001,6 +1371,24 @@ export interface UserErrorEvent {
   readonly sequence?: string;
 }
 
+export interface UserPnl {
+  readonly proxy_wallet: string;
+  readonly interval: string;
+  readonly fidelity: string;
+  readonly source_fidelity: string;
+  readonly points: readonly {
+    readonly timestamp: number;
+    readonly source_block: number;
+    readonly realized_market_pnl: number;
+    readonly realized_lp_pnl: number;
+    readonly realized_combo_pnl: number;
+    readonly realized_pnl: number;
+    readonly volume: number;
+    readonly volume_usdc: number;
+    readonly trade_count: number;
+  }[];
+}
+
 export interface UserSubscriptionEvent {
   readonly event_type: 'subscription';
   readonly operation: 'subscribe' | 'unsubscribe';
@@ -1009,6 +1397,12 @@ export interface UserSubscriptionEvent {
   readonly unknown_count: string;
   readonly following: string;
   readonly server_ts_ms: string;
+}
+
+export interface UserVolume {
+  readonly volume: number;
+  readonly volume_usdc: number;
+  readonly trade_count: number;
 }
 
 export interface VersionAnswer {
@@ -1043,6 +1437,7 @@ export interface WholeEventAnswer {
   readonly volume: number;
   readonly volume24hr: number;
   readonly liquidity: number;
+  readonly version?: 'v1' | 'v2';
   readonly tags: readonly TagAnswer[];
   readonly markets: readonly {
     readonly id: string;
@@ -1079,8 +1474,18 @@ export interface WholeEventAnswer {
     readonly bestAsk: number;
     readonly spread: number;
     readonly lastTradePrice: number;
+    readonly version?: 'v1' | 'v2';
+    readonly positionIds?: readonly string[];
+    readonly feesEnabled?: boolean;
+    readonly feeType?: string;
+    readonly feeSchedule?: Readonly<Record<string, unknown>>;
+    readonly sportsMarketType?: string;
+    readonly line?: number;
+    readonly gameStartTime?: string;
+    readonly groupItemTitle?: string;
     readonly closedTime?: string | null;
     readonly umaResolutionStatus?: 'resolved' | 'proposed';
+    readonly resolutionNote?: string;
     readonly umaEndDate?: string;
     readonly proposedPrices?: string;
   }[];
@@ -1124,10 +1529,30 @@ export type ActivityAnswer = readonly {
   readonly profileImage: string;
   readonly profileImageOptimized: string;
   readonly transactionHash: string;
-  readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'REDEEM';
+  readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'MAKER_REBATE';
 }[];
 
 export type BooksAnswer = readonly BookAnswer[];
+
+export type DataOpenInterest = readonly {
+  readonly condition_id: string;
+  readonly value: number;
+}[];
+
+export type DataResolutions = readonly {
+  readonly condition_id: string;
+  readonly status: 'resolved' | 'proposed' | 'posed';
+  readonly extended_review: false;
+  readonly was_disputed: false;
+  readonly new_version_q: false;
+  readonly transaction_hash: '';
+  readonly log_index: '';
+  readonly last_update_timestamp: string;
+  readonly payouts?: readonly number[];
+  readonly resolution_source?: 'reported';
+  readonly was_arbitrated?: false;
+  readonly resolved_at?: string;
+}[];
 
 export type HoldersAnswer = readonly {
   readonly token: string;
@@ -1154,6 +1579,17 @@ export type LastPricesAnswer = readonly {
   readonly token_id: string;
   readonly price: string;
   readonly side: 'BUY' | 'SELL';
+}[];
+
+export type LeaderboardAnswer = readonly {
+  readonly rank: string;
+  readonly proxyWallet: string;
+  readonly userName: string;
+  readonly vol: number;
+  readonly pnl: number;
+  readonly profileImage: string;
+  readonly xUsername: string;
+  readonly verifiedBadge: boolean;
 }[];
 
 export type LiveVolumeAnswer = readonly {
@@ -1276,6 +1712,8 @@ export const REFUSAL_CODES = [
   'SIZE_BELOW_MINIMUM',
   'INVALID_SIGNATURE',
   'TOO_MANY_OPEN_ORDERS',
+  'EXPOSURE_TOO_HIGH',
+  'TOO_MANY_DELAYED_ORDERS',
   'NO_ROOM',
   'POST_ONLY_CROSSES',
   'FOK_NOT_FILLED',
@@ -1303,6 +1741,8 @@ export const REFUSAL_CODES = [
   'PROPOSAL_PENDING',
   'REVIEW_INVALID',
   'NO_PROPOSAL',
+  'SEASON_BUSY',
+  'SEASON_ENDING',
   'NOT_BINARY',
   'SOURCE_CROSSED',
   'INVALID_ORDER_PAYLOAD',
@@ -1310,6 +1750,9 @@ export const REFUSAL_CODES = [
   'TOO_MANY_ORDERS',
   'ENGINE_BUSY',
   'TRADING_PAUSED',
+  'TRADING_DISABLED',
+  'VENUE_RESTARTING',
+  'POST_ONLY_MODE',
   'JOURNAL_UNAVAILABLE',
   'OUTCOME_UNKNOWN',
   'NOT_LEADING',
@@ -1321,6 +1764,24 @@ export const REFUSAL_CODES = [
   'ADDRESS_NOT_ALLOWED',
   'UNKNOWN_API_KEY',
   'TOO_MANY_API_KEYS',
+  'NONCE_MISMATCH',
+  'MARKET_UNRESOLVED',
+  'INVALID_BATCH_SIGNATURE',
+  'BATCH_EXPIRED',
+  'WALLET_NOT_DEPLOYED',
+  'UNKNOWN_CALL',
+  'INVALID_CALL',
+  'UNKNOWN_SEASON',
+  'UNKNOWN_TRANSACTION',
+  'INVITATION_REQUIRED',
+  'INVITATION_UNKNOWN',
+  'INVITATION_REDEEMED',
+  'WALLET_INVITED',
+  'INVITATIONS_FULL',
+  'PROFILE_NAME_SET',
+  'PROFILE_NAME_TAKEN',
+  'PROFILES_FULL',
+  'WALLET_FOREIGN',
   'INTERNAL_ERROR',
   'BAD_REQUEST',
   'NOT_FOUND',
@@ -1362,6 +1823,10 @@ export const REFUSAL_CODES = [
   'AUDIT_LOG_UNAVAILABLE',
   'ORDERS_NOT_CANCELED',
   'RATE_LIMITS_OFF',
+  'FAULTS_OFF',
+  'TOO_MANY_FAULTS',
+  'UNKNOWN_FAULT',
+  'NOT_IN_A_CLUSTER',
   'INVALID_LIMIT',
   'FOREIGN_KEYS',
   'TOO_MANY_BANS',
@@ -1410,13 +1875,14 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['order is invalid. Price breaks minimum tick size rules', 'TICK_SIZE'],
   ['order is invalid. Size lower than the minimum', 'SIZE_BELOW_MINIMUM'],
   ['invalid order signature', 'INVALID_SIGNATURE'],
+  ['invalid order signature: signatures of session keys are not taken', 'INVALID_SIGNATURE'],
   ['too many open orders', 'TOO_MANY_OPEN_ORDERS'],
+  ['exposure of the wallet would be too high', 'EXPOSURE_TOO_HIGH'],
+  ['too many delayed orders', 'TOO_MANY_DELAYED_ORDERS'],
   ['could not insert order', 'NO_ROOM'],
   ['postOnly would cross the best ask', 'POST_ONLY_CROSSES'],
   ['postOnly would cross the best bid', 'POST_ONLY_CROSSES'],
-  ['invalid post-only order: order crosses book', 'POST_ONLY_CROSSES'],
   ["order couldn't be fully filled, FOK orders are fully filled/killed", 'FOK_NOT_FILLED'],
-  ["order couldn't be fully filled. FOK orders are fully filled or killed.", 'FOK_NOT_FILLED'],
   ['no orders found to match with FAK order. FAK orders are partially filled or killed if no match is found.', 'FAK_NOT_FILLED'],
   ['self trade prevented', 'SELF_TRADE'],
   ["order can't be found - already canceled or matched", 'ORDER_NOT_OPEN'],
@@ -1442,12 +1908,17 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['a payout of the market is proposed', 'PROPOSAL_PENDING'],
   ['review must be a time of at most 365 days', 'REVIEW_INVALID'],
   ['no payout of the market is proposed', 'NO_PROPOSAL'],
+  ['the season cannot end yet', 'SEASON_BUSY'],
+  ['a season ends: nothing is traded or paid until balances are reset', 'SEASON_ENDING'],
   ['market has not two outcomes', 'NOT_BINARY'],
   ['the level would meet one of the source on the other side', 'SOURCE_CROSSED'],
   ['Invalid order payload', 'INVALID_ORDER_PAYLOAD'],
   ['order_version_mismatch', 'ORDER_VERSION_MISMATCH'],
   ['engine busy', 'ENGINE_BUSY'],
   ['Trading is currently cancel-only. New orders are not accepted, but cancels are allowed.', 'TRADING_PAUSED'],
+  ['Trading is currently disabled. Check polymarket.com for updates', 'TRADING_DISABLED'],
+  ['the matching engine is restarting', 'VENUE_RESTARTING'],
+  ['post-only mode: only post-only orders and cancels are allowed', 'POST_ONLY_MODE'],
   ['journal unavailable', 'JOURNAL_UNAVAILABLE'],
   ['outcome unknown, ask by id', 'OUTCOME_UNKNOWN'],
   ['this node of the cluster does not lead', 'NOT_LEADING'],
@@ -1458,6 +1929,23 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['API key not found', 'UNKNOWN_API_KEY'],
   ['too many API keys', 'TOO_MANY_API_KEYS'],
   ['too many read-only keys', 'TOO_MANY_API_KEYS'],
+  ['market has not resolved', 'MARKET_UNRESOLVED'],
+  ['invalid batch signature', 'INVALID_BATCH_SIGNATURE'],
+  ['batch deadline is past', 'BATCH_EXPIRED'],
+  ['wallet is not deployed', 'WALLET_NOT_DEPLOYED'],
+  ['call is not known', 'UNKNOWN_CALL'],
+  ['invalid call', 'INVALID_CALL'],
+  ['season not found', 'UNKNOWN_SEASON'],
+  ['transaction not found', 'UNKNOWN_TRANSACTION'],
+  ['this venue is for invited people: redeem an invitation first', 'INVITATION_REQUIRED'],
+  ['invitation is not known', 'INVITATION_UNKNOWN'],
+  ['invitation was redeemed', 'INVITATION_REDEEMED'],
+  ['wallet has redeemed an invitation', 'WALLET_INVITED'],
+  ['no room for more invitations', 'INVITATIONS_FULL'],
+  ['the wallet has a display name', 'PROFILE_NAME_SET'],
+  ['another wallet has this display name', 'PROFILE_NAME_TAKEN'],
+  ['the node has no room for more profiles', 'PROFILES_FULL'],
+  ["the wallet is not the caller's", 'WALLET_FOREIGN'],
   ['internal_error', 'INTERNAL_ERROR'],
   ['internal error', 'INTERNAL_ERROR'],
   ['bad request', 'BAD_REQUEST'],
@@ -1494,6 +1982,7 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['positions are being derived', 'BEING_DERIVED'],
   ['price history is being made again', 'BEING_DERIVED'],
   ['statements are being derived', 'BEING_DERIVED'],
+  ['rebates are being derived', 'BEING_DERIVED'],
   ['invalid heartbeat_id', 'INVALID_HEARTBEAT'],
   ['too many heartbeats', 'TOO_MANY_HEARTBEATS'],
   ['websocket upgrade required', 'UPGRADE_REQUIRED'],
@@ -1507,6 +1996,10 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['audit log unavailable', 'AUDIT_LOG_UNAVAILABLE'],
   ['not all orders are canceled', 'ORDERS_NOT_CANCELED'],
   ['rate limits are off', 'RATE_LIMITS_OFF'],
+  ['faults are off', 'FAULTS_OFF'],
+  ['too many faults', 'TOO_MANY_FAULTS'],
+  ['fault not found', 'UNKNOWN_FAULT'],
+  ['this does not hold in a cluster', 'NOT_IN_A_CLUSTER'],
   ['invalid limit', 'INVALID_LIMIT'],
   ['the keys come from another node.key or CHAIN_ID', 'FOREIGN_KEYS'],
   ['too many wallets are banned', 'TOO_MANY_BANS'],
@@ -1532,6 +2025,8 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['unauthorized', 'UNAUTHORIZED'],
   ['forbidden', 'FORBIDDEN'],
   ['misdirected request', 'MISDIRECTED'],
+  ['invalid post-only order: order crosses book', 'POST_ONLY_CROSSES'],
+  ["order couldn't be fully filled. FOK orders are fully filled or killed.", 'FOK_NOT_FILLED'],
 ]);
 
 /** Codes by the beginning of a text, where the rest varies. */
@@ -1540,6 +2035,7 @@ export const CODE_BY_BEGINNING: ReadonlyMap<string, RefusalCode> = new Map([
   ['Too many orders in payload, max allowed: ', 'TOO_MANY_ORDERS'],
   ['invalid_l1: ', 'INVALID_L1'],
   ['invalid_l2: ', 'INVALID_L2'],
+  ['batch nonce ', 'NONCE_MISMATCH'],
   ['internal_error: ', 'INTERNAL_ERROR'],
   ['unknown_field: ', 'UNKNOWN_FIELD'],
   ['invalid_field: ', 'INVALID_FIELD'],
@@ -1660,6 +2156,20 @@ export interface Routes {
     body: undefined;
     answer: 'valid';
   };
+  'POST /invites/redeem': {
+    query: Readonly<Record<string, unknown>>;
+    body: {
+      readonly code: string;
+      readonly name?: string;
+    };
+    answer: {
+      readonly apiKey: string;
+      readonly secret: string;
+      readonly passphrase: string;
+      readonly cash: string;
+      readonly name: string;
+    };
+  };
   'POST /order': {
     query: Readonly<Record<string, unknown>>;
     body: OrderItemShape;
@@ -1669,6 +2179,11 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: OrderItems;
     answer: OrderResults;
+  };
+  'POST /orders/explain': {
+    query: Readonly<Record<string, unknown>>;
+    body: OrderItemShape;
+    answer: ExplainAnswer;
   };
   'POST /replace': {
     query: Readonly<Record<string, unknown>>;
@@ -1695,6 +2210,11 @@ export interface Routes {
     body: CancelMarket;
     answer: CancelAnswer;
   };
+  'POST /orders/preview': {
+    query: Readonly<Record<string, unknown>>;
+    body: PreviewBody;
+    answer: PreviewAnswer;
+  };
   'POST /heartbeats': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
@@ -1704,6 +2224,65 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: HeartbeatBody;
     answer: HeartbeatAnswer;
+  };
+  'GET /faults': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly faults: readonly {
+        readonly id: string;
+        readonly kind: 'disabled' | 'restart' | 'cancel-only' | 'rate-limit' | 'lost-answer' | 'taker-delay' | 'settlement-failed' | 'delay' | 'stale-book' | 'clock-skew' | 'stream-frozen' | 'stream-closed' | 'stream-gap' | 'stream-repeat';
+        readonly by: 'operator' | 'key';
+        readonly key?: string;
+        readonly wallet?: string;
+        readonly market?: string;
+        readonly phase: string;
+        readonly uses: number;
+        readonly count: number | null;
+        readonly probability: number;
+        readonly seed: number;
+        readonly ms: number;
+        readonly since: string;
+        readonly ends: string | null;
+      }[];
+    };
+  };
+  'POST /faults': {
+    query: Readonly<Record<string, unknown>>;
+    body: {
+      readonly kind: 'disabled' | 'restart' | 'cancel-only' | 'rate-limit' | 'lost-answer' | 'taker-delay' | 'delay' | 'stream-frozen' | 'stream-closed' | 'stream-gap' | 'stream-repeat';
+      readonly market?: string;
+      readonly count?: number;
+      readonly seconds?: number;
+      readonly probability?: number;
+      readonly seed?: number;
+      readonly ms?: number;
+    };
+    answer: {
+      readonly id: string;
+      readonly kind: 'disabled' | 'restart' | 'cancel-only' | 'rate-limit' | 'lost-answer' | 'taker-delay' | 'settlement-failed' | 'delay' | 'stale-book' | 'clock-skew' | 'stream-frozen' | 'stream-closed' | 'stream-gap' | 'stream-repeat';
+      readonly by: 'operator' | 'key';
+      readonly key?: string;
+      readonly wallet?: string;
+      readonly market?: string;
+      readonly phase: string;
+      readonly uses: number;
+      readonly count: number | null;
+      readonly probability: number;
+      readonly seed: number;
+      readonly ms: number;
+      readonly since: string;
+      readonly ends: string | null;
+    };
+  };
+  'DELETE /faults': {
+    query: Readonly<Record<string, unknown>>;
+    body: {
+      readonly id?: string;
+    };
+    answer: {
+      readonly cleared: number;
+    };
   };
   'GET /data/order/:id': {
     query: {
@@ -1749,7 +2328,7 @@ export interface Routes {
       readonly data: readonly {
         readonly entry: number;
         readonly timestamp: number;
-        readonly cause: 'DEPOSIT' | 'WITHDRAW' | 'SPLIT' | 'MERGE' | 'TRADE' | 'REDEEM' | 'FEES';
+        readonly cause: 'DEPOSIT' | 'WITHDRAW' | 'SPLIT' | 'MERGE' | 'TRADE' | 'REDEEM' | 'FEES' | 'REBATE' | 'TRADE_FAILED' | 'SEASON';
         readonly condition_id: string;
         readonly token_id: string;
         readonly outcome: string;
@@ -1766,7 +2345,7 @@ export interface Routes {
   };
   'GET /balance-allowance': {
     query: {
-      readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
+      readonly asset_type: 'COLLATERAL' | 'CONDITIONAL' | 'CONDITIONAL-V2';
       readonly token_id?: string;
       readonly signature_type?: number;
     };
@@ -1775,7 +2354,7 @@ export interface Routes {
   };
   'GET /balance-allowance/update': {
     query: {
-      readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
+      readonly asset_type: 'COLLATERAL' | 'CONDITIONAL' | 'CONDITIONAL-V2';
       readonly token_id?: string;
       readonly signature_type?: number;
     };
@@ -1796,6 +2375,156 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: SetsBody;
     answer: SetsAnswer;
+  };
+  'GET /deployed': {
+    query: {
+      readonly address: string;
+      readonly type?: 'WALLET';
+    };
+    body: undefined;
+    answer: {
+      readonly deployed: boolean;
+    };
+  };
+  'POST /submit': {
+    query: Readonly<Record<string, unknown>>;
+    body: {
+      readonly type: 'WALLET-CREATE';
+      readonly from: string;
+      readonly to: string;
+      readonly metadata?: string;
+    } | {
+      readonly type: 'WALLET';
+      readonly from: string;
+      readonly to: string;
+      readonly metadata?: string;
+      readonly nonce: string;
+      readonly signature: string;
+      readonly depositWalletParams: {
+        readonly depositWallet: string;
+        readonly deadline: string;
+        readonly calls: readonly {
+          readonly target: string;
+          readonly value: '0';
+          readonly data: string;
+        }[];
+      };
+    } | {
+      readonly type: 'SAFE-CREATE';
+      readonly from: string;
+      readonly to: string;
+      readonly metadata?: string;
+    } | {
+      readonly type: 'SAFE';
+      readonly from: string;
+      readonly to: string;
+      readonly metadata?: string;
+      readonly nonce: string;
+      readonly signature: string;
+      readonly proxyWallet: string;
+      readonly data: string;
+      readonly value?: '0';
+      readonly signatureParams: {
+        readonly operation: '0' | '1';
+        readonly safeTxnGas: '0';
+        readonly baseGas: '0';
+        readonly gasPrice: '0';
+        readonly gasToken: string;
+        readonly refundReceiver: string;
+      };
+    } | {
+      readonly type: 'PROXY';
+      readonly from: string;
+      readonly to: string;
+      readonly metadata?: string;
+      readonly nonce: string;
+      readonly signature: string;
+      readonly proxyWallet: string;
+      readonly data: string;
+      readonly signatureParams: {
+        readonly gasPrice: string;
+        readonly gasLimit: string;
+        readonly relayerFee: string;
+        readonly relayHub: string;
+        readonly relay: string;
+      };
+    };
+    answer: {
+      readonly transactionID: string;
+      readonly transactionHash: string;
+      readonly state: 'STATE_NEW';
+    };
+  };
+  'GET /nonce': {
+    query: {
+      readonly address: string;
+      readonly type: 'WALLET' | 'SAFE' | 'PROXY';
+    };
+    body: undefined;
+    answer: {
+      readonly nonce: string;
+    };
+  };
+  'GET /relay-payload': {
+    query: {
+      readonly address: string;
+      readonly type: 'WALLET' | 'SAFE' | 'PROXY';
+    };
+    body: undefined;
+    answer: {
+      readonly address: string;
+      readonly nonce: string;
+    };
+  };
+  'GET /v1/account/transactions/params': {
+    query: {
+      readonly address: string;
+      readonly type: 'WALLET' | 'SAFE' | 'PROXY';
+    };
+    body: undefined;
+    answer: {
+      readonly address: string;
+      readonly nonce: string;
+    };
+  };
+  'GET /transaction': {
+    query: {
+      readonly id: string;
+    };
+    body: undefined;
+    answer: readonly {
+      readonly transactionID: string;
+      readonly transactionHash: string;
+      readonly proxyAddress: string;
+      readonly nonce: string;
+      readonly state: 'STATE_CONFIRMED';
+    }[];
+  };
+  'GET /v1/account/transactions/:id': {
+    query: {
+      readonly id: string;
+    };
+    body: undefined;
+    answer: {
+      readonly transaction_id: string;
+      readonly transaction_hash: string;
+      readonly state: 'STATE_CONFIRMED';
+      readonly error_msg: string;
+    };
+  };
+  'GET /rebates/current': {
+    query: {
+      readonly date: string;
+      readonly maker_address: string;
+    };
+    body: undefined;
+    answer: readonly {
+      readonly date: string;
+      readonly condition_id: string;
+      readonly asset_address: string;
+      readonly maker_address: string;
+      readonly rebated_fees_usdc: string;
+    }[];
   };
   'GET /book': {
     query: {
@@ -2088,6 +2817,504 @@ export interface Routes {
     };
     body: undefined;
     answer: LiveVolumeAnswer;
+  };
+  'GET /v1/leaderboard': {
+    query: {
+      readonly timePeriod?: 'DAY' | 'WEEK' | 'MONTH' | 'ALL' | 'SEASON';
+      readonly orderBy?: 'PNL' | 'VOL';
+      readonly category?: 'OVERALL' | 'POLITICS' | 'SPORTS' | 'CRYPTO' | 'CULTURE' | 'MENTIONS' | 'WEATHER' | 'ECONOMICS' | 'TECH' | 'FINANCE';
+      readonly user?: string;
+      readonly limit?: number;
+      readonly offset?: number;
+    };
+    body: undefined;
+    answer: LeaderboardAnswer;
+  };
+  'GET /v2/leaderboard': {
+    query: {
+      readonly time_period?: 'day' | 'week' | 'month' | 'all' | 'season';
+      readonly timePeriod?: 'day' | 'week' | 'month' | 'all' | 'season';
+      readonly category?: string;
+      readonly sort_by?: 'PNL' | 'VOLUME';
+      readonly sortBy?: 'PNL' | 'VOLUME';
+      readonly user?: string;
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly LeaderboardRow[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    } | {
+      readonly data: {
+        readonly rank_pnl: number | null;
+        readonly rank_volume: number | null;
+        readonly user_id: string;
+        readonly pnl: number;
+        readonly volume: number;
+        readonly user_name: string;
+        readonly profile_image: string;
+        readonly x_username: string;
+        readonly verified: boolean;
+      } | null;
+    };
+  };
+  'GET /v2/leaderboard/brier': {
+    query: {
+      readonly time_period?: 'day' | 'week' | 'month' | 'all';
+      readonly timePeriod?: 'day' | 'week' | 'month' | 'all';
+      readonly user?: string;
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly BrierRow[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    } | {
+      readonly data: {
+        readonly rank: number | null;
+        readonly user_id: string;
+        readonly brier: number;
+        readonly markets: number;
+        readonly shares: number;
+        readonly user_name: string;
+      } | null;
+    };
+  };
+  'GET /v2/user-stats': {
+    query: {
+      readonly user: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: {
+        readonly proxy_wallet: string;
+        readonly trades: number;
+        readonly biggest_win: number;
+        readonly views: number;
+        readonly join_date: number | null;
+        readonly all_time_pnl: {
+          readonly timestamp: number;
+          readonly source_block: number;
+          readonly realized_market_pnl: number;
+          readonly realized_lp_pnl: number;
+          readonly realized_combo_pnl: number;
+          readonly realized_pnl: number;
+          readonly volume: number;
+          readonly volume_usdc: number;
+          readonly trade_count: number;
+        } | null;
+      } | null;
+    };
+  };
+  'GET /v2/user-pnl': {
+    query: {
+      readonly user: string;
+      readonly interval?: '6h' | '12h' | '1d' | '1w' | '1m' | 'all' | 'max';
+      readonly fidelity?: '1h' | '3h' | '12h' | '18h' | '1d';
+    };
+    body: undefined;
+    answer: {
+      readonly data: UserPnl;
+    };
+  };
+  'GET /v2/user-volume': {
+    query: {
+      readonly user: string;
+      readonly start?: number;
+      readonly end?: number;
+    };
+    body: undefined;
+    answer: {
+      readonly data: UserVolume;
+    };
+  };
+  'GET /v2/biggest-winners': {
+    query: {
+      readonly time_period?: 'day' | 'week' | 'month' | 'all' | 'season';
+      readonly timePeriod?: 'day' | 'week' | 'month' | 'all' | 'season';
+      readonly category?: string;
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly BiggestWinner[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    };
+  };
+  'GET /seasons': {
+    query: {
+      readonly limit?: number;
+      readonly next_cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly {
+        readonly season: number;
+        readonly name: string;
+        readonly started_at: number | null;
+        readonly ended_at: number;
+        readonly start_sum: string;
+      }[];
+      readonly next_cursor: string;
+      readonly limit: number;
+      readonly count: number;
+    };
+  };
+  'GET /seasons/:season': {
+    query: {
+      readonly season: number;
+      readonly limit?: number;
+      readonly next_cursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly season: number;
+      readonly name: string;
+      readonly started_at: number | null;
+      readonly ended_at: number;
+      readonly start_sum: string;
+      readonly data: readonly {
+        readonly rank: number;
+        readonly wallet: string;
+        readonly name: string;
+        readonly profit: string;
+        readonly volume: string;
+      }[];
+      readonly next_cursor: string;
+      readonly limit: number;
+      readonly count: number;
+    };
+  };
+  'POST /profile': {
+    query: Readonly<Record<string, unknown>>;
+    body: ProfileBody;
+    answer: ProfileAnswer;
+  };
+  'GET /v2/trades': {
+    query: {
+      readonly user?: string;
+      readonly condition?: string;
+      readonly condition_id?: string;
+      readonly conditionId?: string;
+      readonly event_id?: string;
+      readonly eventId?: string;
+      readonly side?: 'BUY' | 'SELL';
+      readonly taker_only?: boolean;
+      readonly takerOnly?: boolean;
+      readonly filter_type?: 'CASH' | 'TOKENS';
+      readonly filterType?: 'CASH' | 'TOKENS';
+      readonly filter_amount?: number;
+      readonly filterAmount?: number;
+      readonly start?: number;
+      readonly end?: number;
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly DataTrade[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    };
+  };
+  'GET /v2/activity': {
+    query: {
+      readonly user: string;
+      readonly type?: string;
+      readonly condition?: string;
+      readonly condition_id?: string;
+      readonly conditionId?: string;
+      readonly event_id?: string;
+      readonly eventId?: string;
+      readonly side?: 'BUY' | 'SELL';
+      readonly start?: number;
+      readonly end?: number;
+      readonly sort_by?: 'TIMESTAMP';
+      readonly sortBy?: 'TIMESTAMP';
+      readonly sort_direction?: 'ASC' | 'DESC';
+      readonly sortDirection?: 'ASC' | 'DESC';
+      readonly exclude_deposits_withdrawals?: boolean;
+      readonly excludeDepositsWithdrawals?: boolean;
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly DataActivity[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    };
+  };
+  'GET /v2/positions': {
+    query: {
+      readonly user?: string;
+      readonly condition?: string;
+      readonly condition_id?: string;
+      readonly conditionId?: string;
+      readonly status?: 'OPEN' | 'REDEEMABLE' | 'REDEEMABLE_LOST' | 'MERGEABLE' | 'CLOSED';
+      readonly event_id?: string;
+      readonly eventId?: string;
+      readonly title?: string;
+      readonly filter_type?: 'CASH' | 'TOKENS';
+      readonly filterType?: 'CASH' | 'TOKENS';
+      readonly filter_amount?: number;
+      readonly filterAmount?: number;
+      readonly include_archived?: boolean;
+      readonly includeArchived?: boolean;
+      readonly start?: number;
+      readonly end?: number;
+      readonly sort_by?: 'CURRENT_VALUE' | 'PRICE' | 'TOKENS' | 'UNREALIZED_PNL' | 'REALIZED_PNL' | 'TOTAL_PNL' | 'TIMESTAMP';
+      readonly sortBy?: 'CURRENT_VALUE' | 'PRICE' | 'TOKENS' | 'UNREALIZED_PNL' | 'REALIZED_PNL' | 'TOTAL_PNL' | 'TIMESTAMP';
+      readonly sort_direction?: 'ASC' | 'DESC';
+      readonly sortDirection?: 'ASC' | 'DESC';
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly DataPosition[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    };
+  };
+  'GET /v2/value': {
+    query: {
+      readonly user: string;
+      readonly condition?: string;
+      readonly condition_id?: string;
+      readonly conditionId?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: PortfolioValue;
+    };
+  };
+  'GET /v2/holders': {
+    query: {
+      readonly condition: string;
+      readonly condition_id?: string;
+      readonly conditionId?: string;
+      readonly min_balance?: number;
+      readonly minBalance?: number;
+      readonly include_pnl?: boolean;
+      readonly includePnl?: boolean;
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly DataHolders[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    };
+  };
+  'GET /v2/oi': {
+    query: {
+      readonly condition?: string;
+      readonly condition_id?: string;
+      readonly conditionId?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: DataOpenInterest;
+    };
+  };
+  'GET /v2/live-volume': {
+    query: {
+      readonly event_id: string;
+      readonly eventId?: string;
+      readonly id?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: DataLiveVolume;
+    };
+  };
+  'GET /v2/prices-history': {
+    query: {
+      readonly token_id: string;
+      readonly tokenId?: string;
+      readonly interval?: 'max' | 'all' | '1m' | '1w' | '1d' | '6h' | '1h';
+      readonly start?: number;
+      readonly end?: number;
+      readonly as_of?: number;
+      readonly asOf?: number;
+      readonly bucket_seconds?: number;
+      readonly bucketSeconds?: number;
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly DataPricePoint[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    };
+  };
+  'GET /v2/resolutions': {
+    query: {
+      readonly question_id?: string;
+      readonly questionId?: string;
+      readonly condition?: string;
+      readonly condition_id?: string;
+      readonly conditionId?: string;
+      readonly event_id?: string;
+      readonly eventId?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: DataResolutions;
+    };
+  };
+  'GET /v2/approvals': {
+    query: {
+      readonly user: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: DataApprovals;
+    };
+  };
+  'GET /v2/status': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly data: DataStatus;
+    };
+  };
+  'GET /v2/builders/leaderboard': {
+    query: {
+      readonly time_period?: 'day' | 'week' | 'month' | 'all';
+      readonly timePeriod?: 'day' | 'week' | 'month' | 'all';
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    };
+  };
+  'GET /v2/builders/volume': {
+    query: {
+      readonly interval?: 'day' | 'week' | 'month' | 'all';
+      readonly time_period?: 'day' | 'week' | 'month' | 'all';
+      readonly timePeriod?: 'day' | 'week' | 'month' | 'all';
+      readonly limit?: number;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+    };
+  };
+  'GET /v2/activity/combos': {
+    query: {
+      readonly user: string;
+      readonly condition?: string;
+      readonly condition_id?: string;
+      readonly conditionId?: string;
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    };
+  };
+  'GET /v2/positions/combos': {
+    query: {
+      readonly user: string;
+      readonly condition?: string;
+      readonly condition_id?: string;
+      readonly conditionId?: string;
+      readonly sort_by?: 'FIRST_ENTRY' | 'ENTRY_COST' | 'CURRENT_VALUE' | 'UPDATED';
+      readonly sortBy?: 'FIRST_ENTRY' | 'ENTRY_COST' | 'CURRENT_VALUE' | 'UPDATED';
+      readonly sort_direction?: 'ASC' | 'DESC';
+      readonly sortDirection?: 'ASC' | 'DESC';
+      readonly limit?: number;
+      readonly cursor?: string;
+      readonly next_cursor?: string;
+      readonly nextCursor?: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly unknown[];
+      readonly pagination: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly has_more: boolean;
+        readonly next_cursor: string | null;
+      };
+    };
   };
   'GET /markets': {
     query: {
@@ -2532,6 +3759,13 @@ export interface Routes {
     body: undefined;
     answer: SearchAnswer;
   };
+  'GET /public-profile': {
+    query: {
+      readonly address: string;
+    };
+    body: undefined;
+    answer: PublicProfileAnswer;
+  };
   'GET /sampling-markets': {
     query: {
       readonly next_cursor?: string;
@@ -2721,6 +3955,32 @@ export interface Routes {
       readonly count: 0;
     };
   };
+  'GET /comments': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: readonly unknown[];
+  };
+  'GET /comments/keyset': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: {
+      readonly comments: readonly unknown[];
+    };
+  };
+  'GET /comments/:id': {
+    query: {
+      readonly id: string;
+    };
+    body: undefined;
+    answer: readonly unknown[];
+  };
+  'GET /comments/user_address/:address': {
+    query: {
+      readonly address: string;
+    };
+    body: undefined;
+    answer: readonly unknown[];
+  };
   'GET /auth/builder-api-key': {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
@@ -2758,15 +4018,21 @@ export const ACCESS = {
   'POST /auth/readonly-api-key': 'level2',
   'GET /auth/readonly-api-keys': 'level2',
   'DELETE /auth/readonly-api-key': 'level2',
+  'POST /invites/redeem': 'level1',
   'POST /order': 'level2',
   'POST /orders': 'level2',
+  'POST /orders/explain': 'level2',
   'POST /replace': 'level2',
   'DELETE /order': 'level2',
   'DELETE /orders': 'level2',
   'DELETE /cancel-all': 'level2',
   'DELETE /cancel-market-orders': 'level2',
+  'POST /orders/preview': 'level2-or-none',
   'POST /heartbeats': 'level2',
   'POST /v1/heartbeats': 'level2',
+  'GET /faults': 'level2',
+  'POST /faults': 'level2',
+  'DELETE /faults': 'level2',
   'GET /data/order/:id': 'level2-read',
   'GET /data/orders': 'level2-read',
   'GET /data/trades': 'level2-read',
@@ -2776,6 +4042,7 @@ export const ACCESS = {
   'GET /ledger/balance': 'level2-read',
   'POST /split': 'level2',
   'POST /merge': 'level2',
+  'POST /profile': 'level2',
   'GET /data/pre-migration-orders': 'level2-read',
   'GET /order-scoring': 'level2-read',
   'POST /orders-scoring': 'level2-read',

@@ -7,9 +7,10 @@ import { secp256k1 as portable } from '@noble/curves/secp256k1.js';
 import { bytesOfHex, bytesOfText, keccak256, toHex } from './hashes.ts';
 import { optionalPackage } from './platform.ts';
 import {
-  authDigest,
+  authData,
   type OrderDomain,
-  orderDigest,
+  orderData,
+  type TypedData,
   type UnsignedOrder,
   type UnsignedOrder2,
 } from './typed-data.ts';
@@ -20,7 +21,7 @@ const V_BASE = 27;
 const ADDRESS_BYTES = 20;
 const KEY_BYTES = 32;
 
-/** A signed digest: 0x + 64 hex digits, and 0x + 130 hex digits r, s, v. */
+/** A signed digest: 0x + 64 hex digits, and 0x + 130 hex digits r, s, v; of a deposit wallet 0x + 634. */
 export interface Signed {
   readonly digest: string;
   readonly signature: string;
@@ -55,7 +56,7 @@ export class Wallet {
     }
     this.#key = key;
     const point = curve.publicKeyCreate(key, false).subarray(1);
-    this.address = checksummed(keccak256(point).subarray(-ADDRESS_BYTES));
+    this.address = checksummed(toHex(keccak256(point).subarray(-ADDRESS_BYTES)));
   }
 
   /** Returns a new wallet. To use it again, save the key of `exportKey`. */
@@ -77,24 +78,23 @@ export class Wallet {
   }
 
   signOrder(domain: OrderDomain, order: UnsignedOrder | UnsignedOrder2): Signed {
-    return this.#sign(orderDigest(domain, order));
+    const { data, id, tail } = orderData(domain, order);
+    return { digest: id, signature: `${this.sign(data)}${tail}` };
   }
 
   /** The level-1 signature over the same timestamp text as the header's. */
   signAuth(chainId: number, timestamp: string, nonce: string): string {
-    return this.#sign(authDigest(chainId, this.address, timestamp, nonce)).signature;
+    return this.sign(authData(chainId, this.address, timestamp, nonce));
   }
 
-  #sign(digest: Uint8Array): Signed {
+  sign({ digest }: TypedData): string {
     const { recid, signature } = curve.ecdsaSign(digest, this.#key);
-    const v = (V_BASE + recid).toString(16);
-    return { digest: `0x${toHex(digest)}`, signature: `0x${toHex(signature)}${v}` };
+    return `0x${toHex(signature)}${(V_BASE + recid).toString(16)}`;
   }
 }
 
-/** EIP-55: a digit is upper case where that of the hash of the address is 8 or more. */
-function checksummed(address: Uint8Array): string {
-  const text = toHex(address);
+/** EIP-55: a digit is upper case where that of the hash of the address is 8 or more. @param text 40 lower-case digits */
+export function checksummed(text: string): string {
   const hash = toHex(keccak256(bytesOfText(text)));
   const digits = [...text].map((digit, i) => (hash[i]! >= '8' ? digit.toUpperCase() : digit));
   return `0x${digits.join('')}`;

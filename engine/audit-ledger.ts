@@ -3,18 +3,23 @@
  * docs/ledger.md#invariants
  */
 import { assert } from './book/matching.ts';
+import { auditCosts } from './ledger/exposure.ts';
 import { payoutOf } from './ledger/payout.ts';
 import { positionEntries } from './ledger/positions.ts';
 import { auditTextIds } from './ledger/requests.ts';
-import { reservedCash } from './ledger/reservations.ts';
+import { delayedCash, reservedCash } from './ledger/reservations.ts';
 import { earliestDeadline } from './markets/proposals.ts';
+import { isDelayed } from './orders/delayed.ts';
 import { orderStatus } from './orders/orders.ts';
+import { heldFeeOf, receivedBy, unsettledCount } from './orders/unsettled.ts';
+import { seasonHindrances } from './season.ts';
 import { MarketFlag, ResolutionState, Status } from './tables/codes.ts';
 import { byRegion, home, next } from './tables/hash-index.ts';
 import {
   CASH_F,
   CASH_I,
   Cash,
+  Fill,
   Flag,
   HOLDER_F,
   HOLDER_I,
@@ -36,6 +41,9 @@ import {
   State,
   TOKEN_I,
   Token,
+  UNSETTLED_F,
+  UNSETTLED_I,
+  Unsettled,
 } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
 import type { MarketRow, OrderRow, PositionRow, ResolutionRow, TokenRow } from './tables/units.ts';
@@ -47,8 +55,10 @@ export function auditLedger(t: Tables): void {
   auditLists(t);
   auditCollateral(t);
   auditProposals(t);
+  auditSeason(t);
   auditCash(t);
   auditTextIds(t);
+  auditCosts(t);
 }
 
 function auditReservations(t: Tables): void {
@@ -68,19 +78,62 @@ function auditReservations(t: Tables): void {
     assert(t.positionI[p + Position.account] === account, 'an order holds its own position');
     assert(t.positionI[p + Position.token] === t.orderI[w + Order.token], 'and of its token');
     holds[position]! += 1;
-    if ((t.orderI[w + Order.flags]! & Flag.sell) === 0) cash[account]! += reservedCash(t, order);
+    const cost = isDelayed(t, order) ? delayedCash : reservedCash;
+    if ((t.orderI[w + Order.flags]! & Flag.sell) === 0) cash[account]! += cost(t, order);
     else shares[position]! += t.orderF[(order << ORDER_F) + Order.remaining]!;
   }
+  addUnsettled(t, cash, shares, holds);
   for (let account = 1; account < cash.length; account++) {
     const reserved = t.cashF[(account << CASH_F) + Cash.reserved];
-    assert(reserved === cash[account], 'a wallet reserves what its open BUY orders can cost');
+    assert(
+      reserved === cash[account],
+      'a wallet reserves what its open BUY orders can cost, and what is not settled',
+    );
   }
   for (let row = 1; row <= rows; row++) {
     const reserved = t.positionF[(row << POSITION_F) + Position.reserved];
-    assert(reserved === shares[row], 'a position reserves what its open SELL orders offer');
+    assert(
+      reserved === shares[row],
+      'a position reserves what its open SELL orders offer, and what is not settled',
+    );
     const held = t.positionI[(row << POSITION_I) + Position.holds];
-    assert(held === holds[row], 'a position counts its open orders');
+    assert(held === holds[row], 'a position counts its open orders and unsettled fills');
   }
+}
+
+/** Adds what unsettled fills hold, and checks their rows. */
+function addUnsettled(
+  t: Tables,
+  cash: Float64Array,
+  shares: Float64Array,
+  holds: Int32Array,
+): void {
+  const { ledger, positionI, tokenI, unsettledF, unsettledI } = t;
+  let fees = 0;
+  let before = 0;
+  for (let row = 0; row < unsettledCount(t); row++) {
+    const w = row << UNSETTLED_I;
+    const due = unsettledF[(row << UNSETTLED_F) + Unsettled.dueAt]!;
+    assert(due >= before, 'unsettled fills lie in the order of their times');
+    before = due;
+    fees += heldFeeOf(t, row);
+    for (const party of [0, 1] as const) {
+      const account = unsettledI[w + (party === 0 ? Fill.taker : Fill.maker)]!;
+      const token = unsettledI[w + (party === 0 ? Fill.takerToken : Fill.makerToken)]!;
+      const position = unsettledI[w + Unsettled.position + party]!;
+      const p = position << POSITION_I;
+      assert(positionI[p + Position.account] === account, 'a fill holds positions of its wallets');
+      assert(positionI[p + Position.token] === token, 'in its tokens');
+      const market = tokenI[(token << TOKEN_I) + Token.market]!;
+      const resolution = t.marketI[(market << MARKET_I) + Market.resolution];
+      assert(resolution === 0, 'a market that resolves has settled');
+      const received = receivedBy(t, row, party);
+      holds[position]! += 1;
+      if (received.shares > 0) shares[position]! += received.shares;
+      else cash[account]! += received.cash;
+    }
+  }
+  assert(fees === ledger[Ledger.heldFees], 'held fees are those of unsettled fills');
 }
 
 function auditPositions(t: Tables): void {
@@ -104,7 +157,6 @@ function auditPositions(t: Tables): void {
   assert(free + used === t.ledger[Ledger.positionRows]!, 'every position is in use or free');
 }
 
-/** Asserts that a search for each position ends with its own entry. Goes from region to region of the index. */
 function auditPositionIndex({ positionI, positionIndex }: Tables, entries: Int32Array): void {
   for (let i = 0; i < entries.length; i += 2) {
     const tag = entries[i]!;
@@ -165,7 +217,6 @@ function auditList(
   assert(row === 0, 'a list counts its rows');
 }
 
-/** Asserts that shares of each outcome equal the complete sets of its market, and that a resolving market can pay. */
 function auditCollateral(t: Tables): void {
   const shares = new Float64Array(t.state[State.tokens]! + 1);
   const owed = new Float64Array(t.state[State.markets]! + 1);
@@ -240,21 +291,33 @@ function auditProposals(t: Tables): void {
   assert(earliest === earliestDeadline(t), 'the earliest deadline is that of a proposal');
 }
 
+function auditSeason(t: Tables): void {
+  const next = t.ledger[Ledger.seasonNext]!;
+  if (next === 0) return;
+  assert(next <= t.state[State.accounts]! + 1, 'a season ends by wallets that are there');
+  const isQuiet = Object.values(seasonHindrances(t)).every((count) => count === 0);
+  assert(isQuiet, 'nothing is traded while a season ends');
+}
+
 function marketOf({ tokenI }: Tables, token: TokenRow): MarketRow {
   return tokenI[(token << TOKEN_I) + Token.market]! as MarketRow;
 }
 
 function auditCash(t: Tables): void {
-  const { cashF, ledger } = t;
+  const { cashF, cashI, ledger } = t;
   let sum = 0;
+  let relayed = 0;
   for (let account = 1; account <= t.state[State.accounts]!; account++) {
     const total = cashF[(account << CASH_F) + Cash.total]!;
     const reserved = cashF[(account << CASH_F) + Cash.reserved]!;
     assert(0 <= reserved && reserved <= total, 'a wallet has what it reserves');
     sum += total;
+    relayed += cashI[(account << CASH_I) + Cash.relayed]!;
   }
+  assert(relayed === ledger[Ledger.relayed], 'relayed batches of all wallets are counted');
   assert(sum === ledger[Ledger.cash], 'the cash of all is counted');
   const there = sum + ledger[Ledger.collateral]! + ledger[Ledger.fees]! + ledger[Ledger.rounding]!;
   assert(there === ledger[Ledger.deposited], 'what was paid in is there');
-  assert(ledger[Ledger.fees]! >= 0, 'fees are not negative');
+  const freeFees = ledger[Ledger.fees]! - ledger[Ledger.heldFees]!;
+  assert(freeFees >= 0, 'fees are there, also those that are held');
 }

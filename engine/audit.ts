@@ -6,9 +6,13 @@
 import { auditOrderIndex } from './audit-index.ts';
 import { auditLedger } from './audit-ledger.ts';
 import { assert, auditMatching, LANES, matchingUse, Side, sideBySide } from './book/matching.ts';
+import { auditInvites } from './invites.ts';
 import { findMarket, findToken } from './markets/markets.ts';
 import { findAccount } from './orders/accounts.ts';
+import { placesTaken } from './orders/books.ts';
+import { isDelayed } from './orders/delayed.ts';
 import { closedInMemory, closedOrder, endStatus, orderStatus, orderTag } from './orders/orders.ts';
+import { countWalletOrders } from './orders/rebuild.ts';
 import { isLevel } from './orders/source-rows.ts';
 import {
   EndReason,
@@ -39,8 +43,8 @@ import {
   Token,
 } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
-import type { BookRow, MarketRow, OrderRow, TokenRow } from './tables/units.ts';
-import { isTickGrid } from './tables/units.ts';
+import type { BookRow, MarketRow, OrderRow, TicksPerUnit, TokenRow } from './tables/units.ts';
+import { isSchedule, isTickGrid } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
 
 export function audit(t: Tables): void {
@@ -56,14 +60,32 @@ export function auditBooks(t: Tables): void {
   for (let book = 1 as BookRow; book <= t.state[State.books]!; book++) auditBook(t, book);
   auditAccounts(t, open);
   auditMarkets(t);
+  auditInvites(t);
   auditLedger(t);
 }
 
 export function auditOrders(t: Tables): void {
-  const expiring = auditRows(t);
+  const delayed = new Int32Array(t.state[State.accounts]! + 1);
+  const expiring = auditRows(t, delayed);
   auditClosed(t);
   auditOrderIndex(t);
   t.expiring.audit(expiring);
+  t.delayed.audit(delayed.reduce((sum, count) => sum + count, 0));
+  delayed.forEach((count, owner) => {
+    assert(t.delayCounts[owner] === count, 'an owner counts its delayed orders');
+  });
+  assert(placesTaken(t) <= t.capacities.orders, 'delayed orders hold places of open ones');
+}
+
+function auditDelayed(t: Tables, row: OrderRow): void {
+  const d = row << ORDER_F;
+  const offset = row << ORDER_I;
+  const isWhole = t.orderF[d + Order.remaining] === t.orderF[d + Order.original];
+  assert(isWhole, 'a delayed order has not traded');
+  assert((t.orderI[offset + Order.flags]! & Flag.delayed) !== 0, 'it is marked');
+  const book = t.tokenI[(t.orderI[offset + Order.token]! << TOKEN_I) + Token.book]!;
+  const level = t.matching.rowOf(book, t.orderI[offset + Order.price]!);
+  assert(level !== 0, 'its book has a ladder to rest in');
 }
 
 function auditBook(t: Tables, book: BookRow): void {
@@ -74,15 +96,25 @@ function auditBook(t: Tables, book: BookRow): void {
   assert(t.matching.levels(book) === grid, 'a book has a level for each tick');
 }
 
-/** Asserts that every order row is open or closed. Returns the number of open ones that expire. */
-function auditRows(t: Tables): number {
+/**
+ * Asserts that every order row is open or closed. Returns the number of resting ones that expire.
+ * @param delayedOf gets the number of delayed ones of each owner
+ */
+function auditRows(t: Tables, delayedOf: Int32Array): number {
   const rows = t.state[State.orderRows]!;
   assert(rows <= t.orderRows, 'order rows lie in their table');
   let open = 0;
   let levels = 0;
   let expiring = 0;
+  let delayed = 0;
   for (let row = 1 as OrderRow; row <= rows; row++) {
     if (orderStatus(t, row) !== Status.live) continue;
+    if (isDelayed(t, row)) {
+      auditDelayed(t, row);
+      delayedOf[t.orderI[(row << ORDER_I) + Order.owner]!]! += 1;
+      delayed += 1;
+      continue;
+    }
     auditOpen(t, row);
     if (isLevel(t, row)) {
       auditLevel(t, row);
@@ -96,7 +128,8 @@ function auditRows(t: Tables): number {
   assert(levels === t.state[State.sourceLevels], 'source levels are counted');
   const inQueue = t.state[State.closed]! - t.state[State.nextReusableClosed]!;
   const unused = inQueue + auditFreeLevels(t);
-  assert(open + levels + unused === rows, 'every order row is open or in a queue of free ones');
+  const used = open + levels + delayed;
+  assert(used + unused === rows, 'every order row is open or in a queue of free ones');
   return expiring;
 }
 
@@ -127,7 +160,6 @@ function auditOpen(t: Tables, row: OrderRow): void {
   assert(remaining <= t.orderF[(row << ORDER_F) + Order.original]!, 'an order only shrinks');
 }
 
-/** Asserts that a source level is a purchase of the reserved account without id, owner's list and expiry. */
 function auditLevel(t: Tables, row: OrderRow): void {
   const offset = row << ORDER_I;
   const account = t.orderI[offset + Order.maker]! << ACCOUNT_I;
@@ -153,8 +185,7 @@ function auditFreeLevels(t: Tables): number {
 function auditClosed(t: Tables): void {
   const end = t.state[State.closed]!;
   const { history, orders } = t.capacities;
-  const open = t.state[State.openOrders]! + t.state[State.sourceLevels]!;
-  assert(closedInMemory(t) + open <= orders + history, 'the rows suffice');
+  assert(closedInMemory(t) + placesTaken(t) <= orders + history, 'the rows suffice');
   assert(
     t.state[State.nextReusableClosed]! <= t.state[State.firstKeptClosed]!,
     'kept rows are kept',
@@ -217,6 +248,11 @@ function auditAccounts(t: Tables, openOrders: number): void {
   };
   sideBySide(begin, step);
   assert(owned === openOrders, 'every open order has an owner');
+  const resting = new Int32Array(t.walletOrders.length);
+  countWalletOrders(t, resting);
+  resting.forEach((count, wallet) => {
+    assert(t.walletOrders[wallet] === count, 'a wallet counts its open orders');
+  });
 }
 
 function auditWallets({ accountI, wallets }: Tables, accounts: number): void {
@@ -238,11 +274,21 @@ function auditWallets({ accountI, wallets }: Tables, accounts: number): void {
 function ownersOf(t: Tables): Int32Array {
   const owners = new Int32Array(matchingUse(t.matching).orders + 1);
   for (let row = 1 as OrderRow; row <= t.state[State.orderRows]!; row++) {
-    if (orderStatus(t, row) !== Status.live) continue;
+    if (orderStatus(t, row) !== Status.live || isDelayed(t, row)) continue;
     const offset = row << ORDER_I;
     owners[t.orderI[offset + Order.restingSlot]!] = t.orderI[offset + Order.owner]!;
   }
   return owners;
+}
+
+function auditSchedule({ marketI, state }: Tables, offset: number): void {
+  const grid = marketI[offset + Market.ticksPerUnit]! as TicksPerUnit;
+  const rate = marketI[offset + Market.feeRate]!;
+  const exponent = marketI[offset + Market.feeExponent]!;
+  const rebate = marketI[offset + Market.feeRebate]!;
+  assert(isSchedule(grid, rate, exponent, rebate), 'no sale owes more than its proceeds');
+  const isNone = rate === 0 && exponent === 0 && rebate === 0;
+  assert(isNone || state[State.feeSchedules]! > 0, 'schedules are counted');
 }
 
 function auditMarkets(t: Tables): void {
@@ -260,6 +306,7 @@ function auditMarkets(t: Tables): void {
       t.marketI[offset + Market.bookCount] === (count === 2 ? 1 : count),
       'a pair shares a book',
     );
+    auditSchedule(t, offset);
     const flags = t.marketI[offset + Market.flags]!;
     const isBoth = (flags & MarketFlag.tradable) !== 0 && (flags & MarketFlag.ended) !== 0;
     assert(!isBoth, 'an ended market is not tradable');

@@ -11,27 +11,47 @@
  *   marketWithEnd as market, and after its ids: end f64, unix milliseconds, 0 = none
  *   marketChange  header market flags ticksPerUnit baseFee - | minSize f64             8 words
  *   marketChangeWithEnd  as marketChange, and after it: end f64                          10 words
+ *   feeSchedule   header rate exponent rebate | condition (8)                            12 words
+ *   takerDelay    header seconds - - | condition (8)                                       12 words
+ *   delayedOrder  as order, and after it: seconds -                                        34 words
+ *   unsettledOrder  as delayedOrder, whose seconds may be 0, and then: ms fault, with fails in place of its last word   36 words
+ *   settle        header fault - -                                                        4 words
  *   configure     header selfTrade (2 bits) openOrdersPerAccount (30) | history f64
  *                 orderRows f64 (the oldest have none) | walletsPerSigner f64 (older ones have none)
  *                 ledger f64 (those of a node without a ledger have none)               8 or 10 words
+ *                 openOrdersPerWallet f64 | exposurePerWallet f64 (where one is or was set)        14 words
  *   deposit, withdraw, split, merge, declare
  *                 header flags market - | amount f64 | ms f64 key (4) wallet (5) signer (5)
  *                                                                                        22 words
- *   payFees, drawFees        as deposit: cash of the venue goes to a wallet, or out of the ledger
+ *   payFees, payRebate, drawFees
+ *                 as deposit: cash of the venue goes to a wallet, or out of the ledger
+ *   relay         header count nonce - | digest (8) wallet (5) owner (5) signature (17) -
+ *                 count times: kind market | amount f64                   40 words, and 4 for each call
  *   resolve       header flags market count | - - | ms f64 key (4) group (8) weights, one a word
  *   propose       as resolve, with the review in milliseconds as f64 before ms
  *   withdrawProposal  header flags market - | - - | ms f64 key (4)                          12 words
  *   resolveStep   header market limit -                                                   4 words
  *   controlRecord header kind bytes - | the bytes, padded to eight with zeros: the engine passes them on
+ *   season        header flags - - | start sum f64 | ms f64 key (4)                        12 words
+ *   seasonStep    header limit - -, of the kind of a season                                4 words
  *   level         header token pips side | size f64                                       6 words
  *   print         header token pips side | size f64                                       6 words
  *   fill          header - - - | size f64 | id (8)                                       14 words
+ *   invite        header flags batch count | cash f64 | bytes of the note - | note (20) | digests (8 each): makes codes of
+ *                 a new batch, or revokes open ones: those of the digests, or all of a batch
+ *   redeem        header - - - | digest (8) wallet (5) -                                     18 words
  *   textId        a command with a request id that is a text of an operator: its own kind stands in its flags,
  *                 its ms is 0, and all else is as without; so an older version refuses it by its kind
  */
 import { assert } from './book/matching.ts';
-import { OUTCOMES_MAX } from './tables/capacities.ts';
-import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS, REQUEST_KEY_WORDS } from './tables/codes.ts';
+import { INVITE_NOTE_BYTES_MAX, INVITES_OF_BATCH_MAX, OUTCOMES_MAX } from './tables/capacities.ts';
+import {
+  ADDRESS_WORDS,
+  API_KEY_WORDS,
+  ID_WORDS,
+  REQUEST_KEY_WORDS,
+  SIGNATURE_WORDS,
+} from './tables/codes.ts';
 import type {
   MarketRow,
   MicroCollateral,
@@ -67,9 +87,19 @@ export const CommandKind = {
   marketChangeWithEnd: 22,
   propose: 23,
   withdrawProposal: 24,
+  feeSchedule: 25,
+  payRebate: 26,
+  takerDelay: 27,
+  delayedOrder: 28,
+  unsettledOrder: 29,
+  settle: 30,
+  relay: 31,
+  invite: 32,
+  redeem: 33,
+  season: 34,
 } as const;
 /** Highest known kind. A newer version wrote a command above it. */
-export const COMMAND_KIND_MAX = CommandKind.withdrawProposal;
+export const COMMAND_KIND_MAX = CommandKind.season;
 
 /** Order types of the wire (docs/protocol.md#order-types). */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
@@ -87,6 +117,12 @@ export const OrderCommand = {
   signer: 23,
   apiKey: 28,
   words: 32,
+  delay: 32,
+  fails: 33,
+  wordsWithDelay: 34,
+  settleMs: 34,
+  fault: 35,
+  wordsWithSettlement: 36,
 } as const;
 
 export const OrderFlag = {
@@ -94,6 +130,8 @@ export const OrderFlag = {
   typeShift: 1,
   postOnly: 1 << 3,
   signatureShift: 4,
+  /** The order is checked by every rule and not placed; no log holds such a command. */
+  trial: 1 << 6,
   feeShift: 8,
 } as const;
 
@@ -145,6 +183,16 @@ export const MarketChangeCommand = {
   end: 4,
   wordsWithEnd: 10,
 } as const;
+export const FeeScheduleCommand = {
+  rate: 1,
+  exponent: 2,
+  rebate: 3,
+  condition: 4,
+  words: 12,
+} as const;
+export const TakerDelayCommand = { seconds: 1, condition: 4, words: 12 } as const;
+export const SettleCommand = { fault: 1, words: 4 } as const;
+export const ALL_FAULTS = -1;
 export const ConfigureCommand = {
   limits: 1,
   selfTradeMask: 3,
@@ -153,14 +201,16 @@ export const ConfigureCommand = {
   orderRows: 2,
   walletsPerSigner: 3,
   ledger: 4,
+  openOrdersPerWallet: 5,
+  exposurePerWallet: 6,
   words: 8,
   wordsWithLedger: 10,
+  wordsWithLimits: 14,
   /** Words of commands from before a column was added. */
   wordsWithoutOrderRows: 4,
   wordsWithoutWallets: 6,
 } as const;
 
-/** Columns of the request id, common to all commands that have one. */
 export const RequestId = { ms: 3, key: 8 } as const;
 /** Flags of commands with a request id. The bits from `kindShift` up hold the kind of a `textId`. */
 export const RequestFlag = { operator: 1, isVoid: 2, kindShift: 8 } as const;
@@ -173,6 +223,22 @@ export const FundsCommand = {
   signer: 17,
   words: 22,
 } as const;
+export const RelayCommand = {
+  count: 1,
+  nonce: 2,
+  digest: 4,
+  wallet: 12,
+  owner: 17,
+  signature: 22,
+  calls: 40,
+} as const;
+/** Columns of a call of a relayed batch. `amount` is of doubles. */
+export const RelayCall = { kind: 0, market: 1, amount: 1, words: 4 } as const;
+/** Kinds of calls. An approval moves nothing, as the ledger needs none. */
+export const RelayKind = { approve: 0, split: 1, merge: 2, redeem: 3 } as const;
+export type RelayKindCode = (typeof RelayKind)[keyof typeof RelayKind];
+/** Calls of one relayed batch. */
+export const RELAY_CALLS_MAX = 32;
 export const ResolveCommand = {
   flags: 1,
   market: 2,
@@ -181,8 +247,22 @@ export const ResolveCommand = {
   group: 12,
   weights: 20,
 } as const;
+export const InviteCommand = {
+  flags: 1,
+  batch: 2,
+  count: 3,
+  cash: 2,
+  noteBytes: 6,
+  note: 8,
+  digests: 28,
+} as const;
+export const InviteFlag = { revoke: 1 } as const;
+export const RedeemCommand = { digest: 4, wallet: 12, words: 18 } as const;
 export const WithdrawProposalCommand = { market: 2, words: 12 } as const;
 export const ResolveStepCommand = { market: 1, limit: 2, words: 4 } as const;
+export const SeasonCommand = { startSum: 2, words: 12 } as const;
+/** Has the kind of a season, and fewer words. */
+export const SeasonStepCommand = { limit: 1, words: 4 } as const;
 export const ControlRecordCommand = { kind: 1, bytes: 2, body: 4 } as const;
 export const LevelCommand = { token: 1, pips: 2, side: 3, size: 2, words: 6 } as const;
 export const FillCommand = { size: 2, id: 6, words: 14 } as const;
@@ -191,7 +271,6 @@ export const CONTROL_RECORD_BYTES_MAX = 4_096;
 
 const KIND_BITS = 8;
 
-/** Sequence of commands in memory of its own, which grows. */
 export class CommandBuffer {
   i32: Int32Array<ArrayBuffer>;
   f64: Float64Array<ArrayBuffer>;
@@ -228,6 +307,15 @@ export function commandKind(i32: Int32Array, at: number): number {
   return i32[at]! & ((1 << KIND_BITS) - 1);
 }
 
+/** True for an order, with or without terms of its own. */
+export function isOrder(kind: number): boolean {
+  return (
+    kind === CommandKind.order ||
+    kind === CommandKind.delayedOrder ||
+    kind === CommandKind.unsettledOrder
+  );
+}
+
 export function commandWords(i32: Int32Array, at: number): number {
   return i32[at]! >>> KIND_BITS;
 }
@@ -241,7 +329,6 @@ export interface MarketFields {
   readonly end?: number;
 }
 
-/** Encodes the registration of a market. `condition` has 8 words, `tokens` 8 words for each outcome. */
 export function encodeMarket(
   out: CommandBuffer,
   fields: MarketFields,
@@ -292,6 +379,47 @@ export function encodeMarketChange(
   return at;
 }
 
+/** Terms of a market's fees (docs/protocol.md#fees). */
+export interface FeeSchedule {
+  /** Millionths; 0 = no schedule. */
+  readonly rate: number;
+  readonly exponent: number;
+  /** Part of a taker's fee that its maker may be paid back, in millionths. */
+  readonly rebate: number;
+}
+
+/** Encodes the fee schedule of a market for the takers that come; it may follow the registration in its batch. */
+export function encodeFeeSchedule(
+  out: CommandBuffer,
+  condition: Int32Array,
+  { exponent, rate, rebate }: FeeSchedule,
+): number {
+  const at = out.begin(CommandKind.feeSchedule, FeeScheduleCommand.words);
+  out.i32[at + FeeScheduleCommand.rate] = wholeOr(rate, -1);
+  out.i32[at + FeeScheduleCommand.exponent] = wholeOr(exponent, -1);
+  out.i32[at + FeeScheduleCommand.rebate] = wholeOr(rebate, -1);
+  copyWords(condition, out.i32, at + FeeScheduleCommand.condition, ID_WORDS);
+  return at;
+}
+
+/** Encodes the taker delay of a market in seconds, 0 = none; it may follow the registration in its batch. */
+export function encodeTakerDelay(
+  out: CommandBuffer,
+  condition: Int32Array,
+  seconds: number,
+): number {
+  const at = out.begin(CommandKind.takerDelay, TakerDelayCommand.words);
+  out.i32[at + TakerDelayCommand.seconds] = wholeOr(seconds, -1);
+  copyWords(condition, out.i32, at + TakerDelayCommand.condition, ID_WORDS);
+  return at;
+}
+
+/** 0 = no bound; the exposure is in micro-units. */
+export interface WalletLimits {
+  readonly openOrdersPerWallet: number;
+  readonly exposurePerWallet: number;
+}
+
 /**
  * Encodes the settings that change results: self-trade policy (context.ts), closed orders whose ids stay in memory,
  * open orders of an account (0 = no bound), rows of orders (0 = the whole table), wallets of a signer beside its
@@ -305,24 +433,35 @@ export function encodeConfigure(
   orderRows: number,
   walletsPerSigner = 0,
   ledger = false,
+  limits?: WalletLimits,
 ): number {
-  const { words, wordsWithLedger } = ConfigureCommand;
-  const at = out.begin(CommandKind.configure, ledger ? wordsWithLedger : words);
+  const { words, wordsWithLedger, wordsWithLimits } = ConfigureCommand;
+  const own = ledger ? wordsWithLedger : words;
+  const at = out.begin(CommandKind.configure, limits === undefined ? own : wordsWithLimits);
   out.i32[at + ConfigureCommand.limits] =
     selfTrade | (openOrdersPerAccount << ConfigureCommand.openOrdersShift);
   out.f64[at / 2 + ConfigureCommand.history] = history;
   out.f64[at / 2 + ConfigureCommand.orderRows] = orderRows;
   out.f64[at / 2 + ConfigureCommand.walletsPerSigner] = walletsPerSigner;
   if (ledger) out.f64[at / 2 + ConfigureCommand.ledger] = 1;
+  if (limits !== undefined) {
+    out.f64[at / 2 + ConfigureCommand.openOrdersPerWallet] = limits.openOrdersPerWallet;
+    out.f64[at / 2 + ConfigureCommand.exposurePerWallet] = limits.exposurePerWallet;
+  }
   return at;
 }
 
-/** Encodes the cancel of one order, which `signer` (5 words) must own. */
 export function encodeCancel(out: CommandBuffer, id: Int32Array, signer: Int32Array): number {
   const at = out.begin(CommandKind.cancel, CancelCommand.words);
   out.i32.set(id, at + CancelCommand.id);
   out.i32.set(signer, at + CancelCommand.signer);
   return at;
+}
+
+/** Limits that a command has to name: none where there are none and were none, so that it is as before them. */
+export function neededLimits(now: WalletLimits, next: WalletLimits): WalletLimits | undefined {
+  const all = [now, next].flatMap((each) => [each.openOrdersPerWallet, each.exposurePerWallet]);
+  return all.every((each) => each === 0) ? undefined : next;
 }
 
 export interface CancelOwnerFields {
@@ -338,7 +477,6 @@ export interface CancelOwnerFields {
   readonly newest: number;
 }
 
-/** Encodes the cancel of an owner's open orders, newest first: all, those of a market, or those of a token. */
 export function encodeCancelOwner(out: CommandBuffer, fields: CancelOwnerFields): number {
   const at = out.begin(CommandKind.cancelOwner, CancelOwnerCommand.words);
   out.i32[at + CancelOwnerCommand.market] = fields.market;
@@ -356,9 +494,8 @@ export interface OrderFields {
   readonly side: number;
   readonly type: number;
   readonly postOnly: boolean;
-  /** takerAmount of a BUY, makerAmount of a SELL. */
+  /** takerAmount of a BUY, makerAmount of a SELL; `collateral` is the other amount. */
   readonly shares: MicroShares;
-  /** makerAmount of a BUY, takerAmount of a SELL. */
   readonly collateral: MicroCollateral;
   /** Unix seconds; 0 = never. */
   readonly expiration: number;
@@ -369,11 +506,37 @@ export interface OrderFields {
   readonly maker: Int32Array;
   readonly signer: Int32Array;
   readonly apiKey: Int32Array;
+  /** Seconds for which it waits at least where it would match (docs/protocol.md#taker-delay); 0 = none. */
+  readonly delay?: number;
+  /** Terms of its immediate fills; `undefined` = they are settled at once. */
+  readonly settlement?: SettlementTerms | undefined;
+}
+
+/** Settlement of fills that is decided later (docs/protocol.md#unsettled-trades). */
+export interface SettlementTerms {
+  /** Until it is decided. */
+  readonly ms: number;
+  /** True where the fills then fail. */
+  readonly fails: boolean;
+  /** Number of the fault that asks for it. */
+  readonly fault: number;
 }
 
 export function encodeOrder(out: CommandBuffer, order: OrderFields): number {
-  const at = out.begin(CommandKind.order, OrderCommand.words);
+  const { delay = 0, settlement } = order;
+  const at =
+    settlement !== undefined
+      ? out.begin(CommandKind.unsettledOrder, OrderCommand.wordsWithSettlement)
+      : delay === 0
+        ? out.begin(CommandKind.order, OrderCommand.words)
+        : out.begin(CommandKind.delayedOrder, OrderCommand.wordsWithDelay);
   const { i32, f64 } = out;
+  if (settlement !== undefined) {
+    i32[at + OrderCommand.delay] = delay;
+    i32[at + OrderCommand.fails] = settlement.fails ? 1 : 0;
+    i32[at + OrderCommand.settleMs] = settlement.ms;
+    i32[at + OrderCommand.fault] = settlement.fault;
+  } else if (delay !== 0) i32[at + OrderCommand.delay] = delay;
   i32[at + OrderCommand.flags] =
     (order.side === Side.sell ? OrderFlag.sell : 0) |
     (order.type << OrderFlag.typeShift) |
@@ -392,6 +555,13 @@ export function encodeOrder(out: CommandBuffer, order: OrderFields): number {
   return at;
 }
 
+/** Encodes the end of the wait of unsettled fills (OrderFields.settlement): of one fault, or with ALL_FAULTS of each. */
+export function encodeSettle(out: CommandBuffer, fault: number): number {
+  const at = out.begin(CommandKind.settle, SettleCommand.words);
+  out.i32[at + SettleCommand.fault] = fault;
+  return at;
+}
+
 export interface RequestIdFields {
   readonly isOperator: boolean;
   /** Unix milliseconds at the beginning of the id; `undefined` for a text of an operator. */
@@ -402,9 +572,8 @@ export interface RequestIdFields {
 
 export interface FundsFields {
   readonly id: RequestIdFields;
-  /** 5 words; absent in `drawFees` alone. */
+  /** Addresses. `wallet` is absent in `drawFees` alone; `signer` is for deposits and declarations. */
   readonly wallet?: Int32Array;
-  /** 5 words, for deposits and declarations. */
   readonly signer?: Int32Array;
   /** For splits and merges; 0 = unknown. */
   readonly market?: MarketRow | 0;
@@ -419,9 +588,9 @@ export type FundsKind =
   | 'merge'
   | 'declare'
   | 'payFees'
+  | 'payRebate'
   | 'drawFees';
 
-/** Encodes a movement of cash and shares, or the declaration of a signer (docs/ledger.md#commands). */
 export function encodeFunds(out: CommandBuffer, kind: FundsKind, fields: FundsFields): number {
   assert(
     (fields.wallet === undefined) === (kind === 'drawFees'),
@@ -439,12 +608,98 @@ export function encodeFunds(out: CommandBuffer, kind: FundsKind, fields: FundsFi
   return at;
 }
 
+export interface RelayCallFields {
+  readonly kind: RelayKindCode;
+  /** 0 = unknown, or an approval. */
+  readonly market: MarketRow | 0;
+  /** Micro-units of complete sets; 0 in approvals and in redemptions, which take all. */
+  readonly amount: number;
+}
+
+export interface RelayFields {
+  readonly wallet: Int32Array;
+  /** Address whose signature this is: 65 bytes and padding, 17 words, over the digest. */
+  readonly owner: Int32Array;
+  readonly signature: Int32Array;
+  readonly digest: Int32Array;
+  /** Batches of the wallet before it. */
+  readonly nonce: number;
+  readonly calls: readonly RelayCallFields[];
+}
+
+/** Encodes calls of a wallet that are applied together or not at all (docs/ledger.md#relayed-batches). */
+export function encodeRelay(out: CommandBuffer, fields: RelayFields): number {
+  const { calls, digest, nonce, owner, signature, wallet } = fields;
+  assert(calls.length >= 1 && calls.length <= RELAY_CALLS_MAX, 'a batch has 1 to 32 calls');
+  const at = out.begin(CommandKind.relay, RelayCommand.calls + RelayCall.words * calls.length);
+  out.i32[at + RelayCommand.count] = calls.length;
+  out.i32[at + RelayCommand.nonce] = wholeOr(nonce, -1);
+  copyWords(digest, out.i32, at + RelayCommand.digest, ID_WORDS);
+  copyWords(wallet, out.i32, at + RelayCommand.wallet, ADDRESS_WORDS);
+  copyWords(owner, out.i32, at + RelayCommand.owner, ADDRESS_WORDS);
+  copyWords(signature, out.i32, at + RelayCommand.signature, SIGNATURE_WORDS);
+  calls.forEach(({ amount, kind, market }, i) => {
+    const call = at + RelayCommand.calls + RelayCall.words * i;
+    out.i32[call + RelayCall.kind] = kind;
+    out.i32[call + RelayCall.market] = market;
+    out.f64[call / 2 + RelayCall.amount] = amount;
+  });
+  return at;
+}
+
+export interface InviteFields {
+  /** Digests of codes, 8 words each. */
+  readonly digests: readonly Int32Array[];
+  /** Micro-units that each code brings. */
+  readonly cash: number;
+  readonly note: Uint8Array;
+}
+
+/** Encodes a batch of new codes (docs/protocol.md#invitations). */
+export function encodeInvite(out: CommandBuffer, { cash, digests, note }: InviteFields): number {
+  assert(note.length <= INVITE_NOTE_BYTES_MAX, 'a note is short');
+  const at = beginInvite(out, digests);
+  out.f64[at / 2 + InviteCommand.cash] = cash;
+  out.i32[at + InviteCommand.noteBytes] = note.length;
+  new Uint8Array(out.i32.buffer).set(note, 4 * (at + InviteCommand.note));
+  return at;
+}
+
+/** Encodes the end of open codes: of these digests, or with none of all codes of a batch. */
+export function encodeRevokeInvites(
+  out: CommandBuffer,
+  digests: readonly Int32Array[],
+  batch = 0,
+): number {
+  const at = beginInvite(out, digests);
+  out.i32[at + InviteCommand.flags] = InviteFlag.revoke;
+  out.i32[at + InviteCommand.batch] = batch;
+  return at;
+}
+
+function beginInvite(out: CommandBuffer, digests: readonly Int32Array[]): number {
+  assert(digests.length <= INVITES_OF_BATCH_MAX, 'a batch has 1,000 codes at most');
+  const at = out.begin(CommandKind.invite, InviteCommand.digests + ID_WORDS * digests.length);
+  out.i32[at + InviteCommand.count] = digests.length;
+  digests.forEach((digest, i) => {
+    copyWords(digest, out.i32, at + InviteCommand.digests + ID_WORDS * i, ID_WORDS);
+  });
+  return at;
+}
+
+/** Encodes the use of a code by a wallet. */
+export function encodeRedeem(out: CommandBuffer, digest: Int32Array, wallet: Int32Array): number {
+  const at = out.begin(CommandKind.redeem, RedeemCommand.words);
+  copyWords(digest, out.i32, at + RedeemCommand.digest, ID_WORDS);
+  copyWords(wallet, out.i32, at + RedeemCommand.wallet, ADDRESS_WORDS);
+  return at;
+}
+
 export interface ResolveFields {
   readonly id: RequestIdFields;
   readonly market: MarketRow | 0;
   readonly weights: readonly number[];
   readonly isVoid?: boolean;
-  /** 8 words of the neg-risk group. */
   readonly group?: Int32Array;
   /** Milliseconds for which the payout is a proposal. */
   readonly review?: number | undefined;
@@ -465,8 +720,7 @@ export function encodeResolve(out: CommandBuffer, fields: ResolveFields): number
   out.i32[at + ResolveCommand.count] = weights.length;
   if (group !== undefined) copyWords(group, out.i32, at + ResolveCommand.group, ID_WORDS);
   weights.forEach((weight, i) => {
-    // What is no whole number of 32 bits must not become one.
-    out.i32[at + ResolveCommand.weights + i] = weight === (weight | 0) ? weight : -1;
+    out.i32[at + ResolveCommand.weights + i] = wholeOr(weight, -1);
   });
   return at;
 }
@@ -476,7 +730,6 @@ export interface WithdrawProposalFields {
   readonly market: MarketRow | 0;
 }
 
-/** Encodes the withdrawal of a proposed payout: the market trades again (docs/ledger.md#proposals). */
 export function encodeWithdrawProposal(
   out: CommandBuffer,
   { id, market }: WithdrawProposalFields,
@@ -487,11 +740,29 @@ export function encodeWithdrawProposal(
   return at;
 }
 
-/** Encodes a step of a resolution: at most `limit` orders end or holders are paid. */
 export function encodeResolveStep(out: CommandBuffer, market: MarketRow, limit: number): number {
   const at = out.begin(CommandKind.resolveStep, ResolveStepCommand.words);
   out.i32[at + ResolveStepCommand.market] = market;
   out.i32[at + ResolveStepCommand.limit] = limit;
+  return at;
+}
+
+export interface SeasonFields {
+  readonly id: RequestIdFields;
+  /** Micro-units; a fraction is refused. */
+  readonly startSum: number;
+}
+
+/** Encodes the end of a season, which steps complete (docs/ledger.md#seasons). */
+export function encodeSeason(out: CommandBuffer, { id, startSum }: SeasonFields): number {
+  const at = beginRequest(out, CommandKind.season, SeasonCommand.words, id);
+  out.f64[at / 2 + SeasonCommand.startSum] = startSum;
+  return at;
+}
+
+export function encodeSeasonStep(out: CommandBuffer, limit: number): number {
+  const at = out.begin(CommandKind.season, SeasonStepCommand.words);
+  out.i32[at + SeasonStepCommand.limit] = limit;
   return at;
 }
 
@@ -517,7 +788,6 @@ export function controlRecordBytes(i32: Int32Array, at: number): Uint8Array {
 }
 
 export interface LevelFields {
-  /** 0 = unknown: it is refused. */
   readonly token: TokenRow | 0;
   /** Side of a source level, or side of the taker of a trade print. */
   readonly side: number;
@@ -576,6 +846,11 @@ export function requestKind(i32: Int32Array, at: number): number {
 
 export function hasTextId(i32: Int32Array, at: number): boolean {
   return commandKind(i32, at) === CommandKind.textId;
+}
+
+/** Returns the value, or another one for what is no whole number of 32 bits. */
+function wholeOr(value: number, otherwise: number): number {
+  return value === (value | 0) ? value : otherwise;
 }
 
 function copyWords(from: Int32Array, to: Int32Array, at: number, words: number): void {

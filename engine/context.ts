@@ -5,6 +5,7 @@
 import { assert } from './book/matching.ts';
 import type { EventBuffer } from './events.ts';
 import type { RejectReasonCode } from './orders/reject-reasons.ts';
+import { DELAYED_ORDERS_MAX } from './tables/capacities.ts';
 import { BOOK_F, BOOK_I, Book, State } from './tables/layout.ts';
 import type { EngineMemory } from './tables/tables.ts';
 import { Tables } from './tables/tables.ts';
@@ -21,7 +22,9 @@ export const Leg = {
   size: 0,
   maker: 1,
   taker: 2,
+  /** The whole fee, and the part of it that is in shares. */
   fee: 3,
+  feeShares: 7,
   // With a ledger: what the maker reserved before the fill, and what moves to the wallet at hand.
   reserved: 4,
   cash: 5,
@@ -39,11 +42,19 @@ export class EngineContext {
   /** True when the row of the order being placed came from a forgotten order. */
   hasForgotten = false;
   persistedClosedSequence = 0;
-  /** Micro-units that the last accepted order paid and received at once, net of fees. */
+  /** Micro-units that the last accepted order paid and received at once, net of fees that are no schedule's. */
   making = 0;
   taking = 0;
   digest = 0;
   changes = 0;
+  /** True when the last accepted order waits for a taker delay. */
+  isDelayed = false;
+  /** Settlement of the fills of the order at hand (SettlementTerms); 0 ms = at once. */
+  settleMs = 0;
+  settleFails = 0;
+  settleFault = 0;
+  /** Result of delayedWhere(). */
+  readonly delayedRows = new Int32Array(DELAYED_ORDERS_MAX);
   /** Order at which the last cancelOwner stopped; 0 = the end of its owner's list. */
   nextOwned: OrderRow | 0 = 0;
   readonly legs = new Float64Array(8);
@@ -51,7 +62,6 @@ export class EngineContext {
   firstFill = 0;
   /** Result of prefetch.ts, stored so that V8 does not drop the reads. */
   fetched = 0;
-  /** Results of probeLiquidity() (match.ts). */
   probedQuantity = 0 as MicroShares;
   probeStopped = false;
   private readonly touched: Int32Array;
@@ -89,7 +99,6 @@ export class EngineContext {
     this.touchedCount += 1;
   }
 
-  /** Ends the writing: from here on readers accept the books again. */
   publishVersions(): void {
     const { bookI } = this.t;
     for (let i = 0; i < this.touchedCount; i++) {

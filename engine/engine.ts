@@ -19,22 +19,33 @@ import {
   ConfigureCommand,
   commandKind,
   commandWords,
+  OrderCommand,
   requestKind,
+  SeasonStepCommand,
 } from './commands.ts';
 import { type Applier, EngineContext } from './context.ts';
 import { endDue } from './due.ts';
 import { EventBuffer } from './events.ts';
 import { applyFunds } from './funds.ts';
+import { applyInvite, redeemInvite } from './invites.ts';
+import { setFeeSchedule } from './markets/fee-schedules.ts';
 import { changeMarket, registerMarket } from './markets/markets.ts';
 import { beginDueResolutions, proposePayout, withdrawProposal } from './markets/proposals.ts';
 import { resolveMarket, resolveStep } from './markets/resolve.ts';
+import { setTakerDelay } from './markets/taker-delay.ts';
 import { findAccount, newestOwned, nextOwned } from './orders/accounts.ts';
+import { delayedWhere, isDelayed } from './orders/delayed.ts';
 import { closeOrder, evictClosed, findOrder, orderStatus } from './orders/orders.ts';
 import { placing } from './orders/place.ts';
+import { placingDelayed } from './orders/place-delayed.ts';
 import { prefetch } from './orders/prefetch.ts';
 import type { RejectReasonCode } from './orders/reject-reasons.ts';
 import { RejectReason } from './orders/reject-reasons.ts';
 import { applySource } from './orders/source.ts';
+import { settleFault } from './orders/unsettled.ts';
+import { applyRelay } from './relay.ts';
+import { endSeason, seasonIsEnding, seasonStep } from './season.ts';
+import { AMOUNT_MAX } from './tables/capacities.ts';
 import { EndReason, Status } from './tables/codes.ts';
 import {
   ACCOUNT_I,
@@ -50,13 +61,38 @@ import type { EngineMemory, Tables } from './tables/tables.ts';
 import type { MarketRow, OrderRow, TokenRow } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
 
+/** EngineContext.nextOwned where delayed orders are left: the next command begins anew. */
+const FROM_HEAD = -1 as OrderRow;
+
+const REFUSED_WHILE_SEASON_ENDS = [
+  CommandKind.redeem,
+  CommandKind.order,
+  CommandKind.delayedOrder,
+  CommandKind.unsettledOrder,
+  CommandKind.deposit,
+  CommandKind.withdraw,
+  CommandKind.split,
+  CommandKind.merge,
+  CommandKind.declare,
+  CommandKind.payFees,
+  CommandKind.payRebate,
+  CommandKind.drawFees,
+  CommandKind.relay,
+  CommandKind.resolve,
+  CommandKind.propose,
+] as const;
+
 export class Engine {
   readonly context: EngineContext;
   readonly t: Tables;
 
   /** Reads the rows of the commands at words [at, end) into the caches. Changes nothing. */
   readonly ahead: (i32: Int32Array, at: number, end: number) => void;
-  private readonly appliers: Readonly<Record<number, Applier>>;
+  /** Appliers by kind; those of `whileSeasonEnds` refuse what trades or pays. */
+  private readonly always: Readonly<Record<number, Applier>>;
+  private readonly whileSeasonEnds: Readonly<Record<number, Applier>>;
+  private appliers: Readonly<Record<number, Applier>>;
+  private readonly placeDelayed: (row: OrderRow) => void;
   private readonly forget: (persistedClosedSequence: number) => void;
 
   constructor(memory: EngineMemory, events = new EventBuffer(0)) {
@@ -69,14 +105,21 @@ export class Engine {
     const source: Applier = (i32, f64, at) => applySource(context, i32, f64, at);
     const register: Applier = (i32, f64, at) => registerMarket(context, i32, f64, at);
     const change: Applier = (i32, f64, at) => changeMarket(context, i32, f64, at);
-    this.appliers = {
-      [CommandKind.order]: placing(context),
+    const place = placing(context);
+    this.placeDelayed = placingDelayed(context);
+    this.always = {
+      [CommandKind.order]: place,
+      [CommandKind.delayedOrder]: place,
+      [CommandKind.unsettledOrder]: (i32, f64, at) => this.placeUnsettled(i32, f64, at),
+      [CommandKind.settle]: (i32, _f64, at) => settleFault(context, i32, at),
       [CommandKind.cancel]: (i32, _f64, at) => cancelOrder(context, i32, at),
       [CommandKind.cancelOwner]: (i32, f64, at) => cancelOwner(context, i32, f64, at),
       [CommandKind.market]: register,
       [CommandKind.marketWithEnd]: register,
       [CommandKind.marketChange]: change,
       [CommandKind.marketChangeWithEnd]: change,
+      [CommandKind.feeSchedule]: (i32, _f64, at) => setFeeSchedule(context, i32, at),
+      [CommandKind.takerDelay]: (i32, _f64, at) => setTakerDelay(context, i32, at),
       [CommandKind.configure]: (i32, f64, at) => configure(context, i32, f64, at),
       [CommandKind.deposit]: funds,
       [CommandKind.withdraw]: funds,
@@ -84,7 +127,11 @@ export class Engine {
       [CommandKind.merge]: funds,
       [CommandKind.declare]: funds,
       [CommandKind.payFees]: funds,
+      [CommandKind.payRebate]: funds,
       [CommandKind.drawFees]: funds,
+      [CommandKind.relay]: (i32, f64, at) => applyRelay(context, i32, f64, at),
+      [CommandKind.invite]: (i32, f64, at) => applyInvite(context, i32, f64, at),
+      [CommandKind.redeem]: (i32, _f64, at) => redeemInvite(context, i32, at),
       [CommandKind.resolve]: (i32, f64, at) => resolveMarket(context, i32, f64, at),
       [CommandKind.resolveStep]: (i32, _f64, at) => resolveStep(context, i32, at),
       [CommandKind.propose]: (i32, f64, at) => proposePayout(context, i32, f64, at),
@@ -93,8 +140,15 @@ export class Engine {
       [CommandKind.level]: source,
       [CommandKind.print]: source,
       [CommandKind.fill]: source,
+      [CommandKind.season]: (i32, f64, at) => this.endSeason(i32, f64, at),
       [CommandKind.textId]: (i32, f64, at) => this.applierOf(requestKind(i32, at))(i32, f64, at),
     };
+    const refuse: Applier = () => RejectReason.seasonEnding;
+    this.whileSeasonEnds = {
+      ...this.always,
+      ...Object.fromEntries(REFUSED_WHILE_SEASON_ENDS.map((kind) => [kind, refuse])),
+    };
+    this.appliers = this.always;
     this.forget = (persistedClosedSequence) => evictClosed(context, persistedClosedSequence);
     // Until a command says otherwise, as many as there is room for.
     if (this.t.state[State.batch] === 0) this.t.state[State.history] = memory.capacities.history;
@@ -113,7 +167,8 @@ export class Engine {
     context.changes = 0;
     context.persistedClosedSequence = persistedClosedSequence;
     context.events.clear();
-    endDue(context);
+    this.chooseAppliers();
+    endDue(context, this.placeDelayed);
     beginDueResolutions(context);
     this.forget(persistedClosedSequence);
   }
@@ -123,13 +178,35 @@ export class Engine {
     return this.applierOf(commandKind(i32, at))(i32, f64, at);
   }
 
+  /** Places an order whose immediate fills are settled later; without a ledger they are settled at once. */
+  private placeUnsettled(i32: Int32Array, f64: Float64Array, at: number): RejectReasonCode {
+    const { context, t } = this;
+    if (t.state[State.ledger] !== 0) context.settleMs = i32[at + OrderCommand.settleMs]!;
+    context.settleFails = i32[at + OrderCommand.fails]!;
+    context.settleFault = i32[at + OrderCommand.fault]!;
+    const reason = this.applierOf(CommandKind.order)(i32, f64, at);
+    context.settleMs = 0;
+    return reason;
+  }
+
+  private endSeason(i32: Int32Array, f64: Float64Array, at: number): RejectReasonCode {
+    const isStep = commandWords(i32, at) === SeasonStepCommand.words;
+    const { context } = this;
+    const reason = isStep ? seasonStep(context, i32, at) : endSeason(context, i32, f64, at);
+    this.chooseAppliers();
+    return reason;
+  }
+
+  private chooseAppliers(): void {
+    this.appliers = seasonIsEnding(this.t) ? this.whileSeasonEnds : this.always;
+  }
+
   private applierOf(kind: number): Applier {
     const applier = this.appliers[kind];
     assert(applier !== undefined, 'a command has a known kind');
     return applier;
   }
 
-  /** Closes the batch. Returns true when it changed any table. */
   end(): boolean {
     const { context, t } = this;
     context.publishVersions();
@@ -166,10 +243,6 @@ function cancelOrder(context: EngineContext, i32: Int32Array, at: number): Rejec
   return RejectReason.accepted;
 }
 
-/**
- * Cancels open orders of an owner in a bounded part of its list. context.nextOwned holds the position of the next
- * call.
- */
 function cancelOwner(
   context: EngineContext,
   i32: Int32Array,
@@ -189,16 +262,37 @@ function cancelOwner(
     from > 0 &&
     from <= t.state[State.orderRows]! &&
     orderStatus(t, from as OrderRow) === Status.live &&
-    t.orderI[(from << ORDER_I) | Order.owner] === owner;
-  let row = isThere ? from : newestOwned(t, owner);
-  for (let left = i32[at + CancelOwnerCommand.limit]!; row !== 0 && left > 0; left--) {
-    const next = nextOwned(t, row);
+    t.orderI[(from << ORDER_I) | Order.owner] === owner &&
+    !isDelayed(t, from as OrderRow);
+  const isChosen = (row: OrderRow): boolean => {
     const its = t.orderI[(row << ORDER_I) | Order.token]! as TokenRow;
-    const isChosen =
+    return (
       t.orderF[(row << ORDER_F) | Order.created]! <= newest &&
       (token === 0 || token === its) &&
-      (market === 0 || market === t.tokenI[(its << TOKEN_I) | Token.market]);
-    if (isChosen) {
+      (market === 0 || market === t.tokenI[(its << TOKEN_I) | Token.market])
+    );
+  };
+  let left = i32[at + CancelOwnerCommand.limit]!;
+  // Those that wait come first: they are in no list of their owner.
+  if (!isThere && t.delayed.size > 0) {
+    const waiting = delayedWhere(
+      context,
+      (row) => t.orderI[(row << ORDER_I) | Order.owner] === owner && isChosen(row),
+    );
+    for (const row of waiting.subarray(0, left)) {
+      context.changes += 1;
+      closeOrder(context, row as OrderRow, EndReason.canceled);
+    }
+    if (waiting.length > left) {
+      context.nextOwned = FROM_HEAD;
+      return RejectReason.accepted;
+    }
+    left -= waiting.length;
+  }
+  let row = isThere ? from : newestOwned(t, owner);
+  for (; row !== 0 && left > 0; left--) {
+    const next = nextOwned(t, row);
+    if (isChosen(row)) {
       context.changes += 1;
       closeOrder(context, row, EndReason.canceled);
     }
@@ -221,7 +315,9 @@ function configure(
   const history = f64[at / 2 + ConfigureCommand.history]!;
   const words = commandWords(i32, at);
   // The first batch says whether there is a ledger; a later command of this form says nothing of it.
-  const isFirst = t.state[State.batch] === 0 && words === ConfigureCommand.wordsWithLedger;
+  const hasLedger =
+    words >= ConfigureCommand.wordsWithLedger && f64[at / 2 + ConfigureCommand.ledger] !== 0;
+  const isFirst = t.state[State.batch] === 0 && hasLedger;
   if (isFirst && t.capacities.positions === 0) return RejectReason.tableFull;
   context.changes += 1;
   if (isFirst) {
@@ -242,6 +338,17 @@ function configure(
     const wallets = f64[at / 2 + ConfigureCommand.walletsPerSigner]!;
     t.state[State.walletsPerSigner] = wallets;
     context.mix(wallets);
+  }
+  if (words === ConfigureCommand.wordsWithLimits) {
+    const orders = f64[at / 2 + ConfigureCommand.openOrdersPerWallet]!;
+    const exposure = f64[at / 2 + ConfigureCommand.exposurePerWallet]!;
+    t.state[State.openOrdersPerWallet] = orders;
+    // Costs stay right for a later limit.
+    const isKept = t.ledger[Ledger.exposurePerWallet] !== 0;
+    if (t.state[State.ledger] !== 0)
+      t.ledger[Ledger.exposurePerWallet] = exposure === 0 && isKept ? AMOUNT_MAX : exposure;
+    context.mix(orders);
+    context.mix(exposure);
   }
   return RejectReason.accepted;
 }

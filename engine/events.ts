@@ -23,14 +23,27 @@
  *                                                   is done
  *   reserved  kind | account | token | - | total f64 | reserved f64
  *             an order rests or has ended, and reserves more or less of this; token 0 = cash
+ *   delayed   as placed                             an order was taken in, and waits for its taker delay
+ *   due       kind | - | tick | grid, then its row (32 words): a delayed order is placed
+ *   decided   kind | 1 = it failed | - - | sequence f64, then the fill (40 words), and the API keys of the orders of its
+ *             taker and its maker (4 words each, 0 where the order is forgotten): it is settled
  *
  * One per writing thread. Grows up to its bound; beyond it `overflowed` says that the log is not
  * whole. A bound of 0 turns it off.
  */
 import { assert } from './book/matching.ts';
-import type { OrderRows } from './reads.ts';
-import type { EntryCauseCode } from './tables/codes.ts';
-import { CASH_F, Cash, Ledger, POSITION_F, Position } from './tables/layout.ts';
+import type { FillRows, OrderRows } from './reads.ts';
+import { API_KEY_WORDS, type EntryCauseCode } from './tables/codes.ts';
+import {
+  CASH_F,
+  Cash,
+  FILL_WORDS,
+  Ledger,
+  ORDER_I,
+  Order,
+  POSITION_F,
+  Position,
+} from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
 import type {
   AccountRow,
@@ -47,6 +60,7 @@ export type Amounts = Pick<Tables, 'cashF' | 'ledger' | 'positionF'>;
 const EVENT_WORDS = 8;
 const PARTLY_WORDS = 40;
 const ENTRY_WORDS = 20;
+const DECIDED_WORDS = EVENT_WORDS + FILL_WORDS + 2 * API_KEY_WORDS;
 
 export const EventKind = {
   placed: 1,
@@ -64,6 +78,9 @@ export const EventKind = {
   resolved: 12,
   reserved: 13,
   levelSource: 14,
+  delayed: 15,
+  due: 16,
+  decided: 17,
 } as const;
 
 /** Columns of a record; f64 ones count doubles. */
@@ -84,6 +101,9 @@ export const Event = {
   /** Side of a source level in the prices of its book: 0 bid, 1 ask. */
   side: 3,
   row: 8,
+  fails: 1,
+  /** Word of the taker's API key; the maker's follows. */
+  keys: 48,
   // Of an entry.
   cause: 1,
   account: 2,
@@ -115,7 +135,6 @@ export class EventBuffer {
   i32: Int32Array;
   f64: Float64Array;
   words = 0;
-  /** True when records did not fit: the buffer holds only the beginning of the batch. */
   overflowed = false;
   /** Index of the command at hand, as the caller counts those of the batch. */
   command = 0;
@@ -137,10 +156,55 @@ export class EventBuffer {
   }
 
   placed(tick: Ticks, grid: number): void {
+    this.taken(EventKind.placed, tick, grid);
+  }
+
+  delayed(tick: Ticks, grid: number): void {
+    this.taken(EventKind.delayed, tick, grid);
+  }
+
+  /** @param offset first word of its row in `orderI` */
+  due(orderI: Int32Array, offset: number, grid: number): void {
+    const at = this.take(PARTLY_WORDS);
+    if (at < 0) return;
+    const { i32 } = this;
+    i32[at] = EventKind.due;
+    i32[at + Event.tick] = orderI[offset + Order.price]!;
+    i32[at + Event.grid] = grid;
+    for (let w = 0; w < PARTLY_WORDS - EVENT_WORDS; w++)
+      i32[at + EVENT_WORDS + w] = orderI[offset + w]!;
+  }
+
+  /**
+   * @param offset first word of the fill in `unsettledI`
+   * @param orders rows of its taker and its maker; 0 = forgotten
+   */
+  decided(
+    { orderI, unsettledI }: Pick<Tables, 'orderI' | 'unsettledI'>,
+    offset: number,
+    sequence: number,
+    fails: boolean,
+    orders: readonly number[],
+  ): void {
+    const at = this.take(DECIDED_WORDS);
+    if (at < 0) return;
+    const { i32 } = this;
+    i32[at] = EventKind.decided;
+    i32[at + Event.fails] = fails ? 1 : 0;
+    this.f64[(at >> 1) + Event.sequence] = sequence;
+    for (let w = 0; w < FILL_WORDS; w++) i32[at + EVENT_WORDS + w] = unsettledI[offset + w]!;
+    orders.forEach((row, party) => {
+      const into = at + Event.keys + party * API_KEY_WORDS;
+      const from = (row << ORDER_I) + Order.apiKey;
+      for (let w = 0; w < API_KEY_WORDS; w++) i32[into + w] = row === 0 ? 0 : orderI[from + w]!;
+    });
+  }
+
+  private taken(kind: number, tick: Ticks, grid: number): void {
     const at = this.take(EVENT_WORDS);
     if (at < 0) return;
     const { i32 } = this;
-    i32[at] = EventKind.placed;
+    i32[at] = kind;
     i32[at + 1] = this.command;
     i32[at + 2] = tick;
     i32[at + 3] = grid;
@@ -183,7 +247,6 @@ export class EventBuffer {
     f64[(at >> 1) + 3] = sequence;
   }
 
-  /** Records the total of the level that a closed order left, and the closed order. */
   ended(book: BookRow, tick: Ticks, grid: number, quantity: MicroShares, sequence: number): void {
     const at = this.take(2 * EVENT_WORDS);
     if (at < 0) return;
@@ -304,7 +367,7 @@ export class EventBuffer {
   }
 
   /** Returns the first word of a new record; -1 when it does not fit. */
-  private take(words: number): number {
+  protected take(words: number): number {
     const at = this.words;
     const end = at + words;
     if (end > this.i32.length && !this.grow(end)) return -1;
@@ -330,21 +393,28 @@ export class EventBuffer {
   }
 }
 
-/** Cash of a wallet in an entry; account 0 = the venue. */
 export function cashAfter({ cashF, ledger }: Amounts, account: AccountRow | 0): number {
   return account === 0 ? ledger[Ledger.fees]! : cashF[(account << CASH_F) + Cash.total]!;
 }
 
-/** Returns the maker's row in the `partly` record at `at`, as ONLY_ORDER. */
+/** Returns the row in the `partly` or `due` record at `at`, as ONLY_ORDER. */
 export function partlyRows(i32: Int32Array, f64: Float64Array, at: number): OrderRows {
   const row = at + Event.row;
   const end = at + PARTLY_WORDS;
   return { orderI: i32.subarray(row, end), orderF: f64.subarray(row / 2, end / 2) };
 }
 
+/** Returns the fill in the `decided` record at `at`, as row 0. */
+export function decidedFill(i32: Int32Array, f64: Float64Array, at: number): FillRows {
+  const row = at + Event.row;
+  const end = row + FILL_WORDS;
+  return { fillI: i32.subarray(row, end), fillF: f64.subarray(row / 2, end / 2) };
+}
+
 export function eventWords(i32: Int32Array, at: number): number {
   const kind = i32[at]!;
-  assert(kind >= EventKind.placed && kind <= EventKind.levelSource, 'an event has a known kind');
-  if (kind === EventKind.partly) return PARTLY_WORDS;
+  assert(kind >= EventKind.placed && kind <= EventKind.decided, 'an event has a known kind');
+  if (kind === EventKind.partly || kind === EventKind.due) return PARTLY_WORDS;
+  if (kind === EventKind.decided) return DECIDED_WORDS;
   return kind === EventKind.entry ? ENTRY_WORDS : EVENT_WORDS;
 }

@@ -6,9 +6,11 @@
 import { assert } from './book/matching.ts';
 import { CommandKind, FundsCommand, requestKind } from './commands.ts';
 import type { EngineContext } from './context.ts';
+import { addCost, partOfSets } from './ledger/exposure.ts';
 import { dropPosition, findPosition, positionRoom, takePosition } from './ledger/positions.ts';
 import { checkRequest, enterRequest, findRequest, type StoredRequest } from './ledger/requests.ts';
 import { bindWallet, findAccount, makeAccount, newestOwned, nextOwned } from './orders/accounts.ts';
+import { delayedWhere } from './orders/delayed.ts';
 import { closeOrder } from './orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
 import {
@@ -143,9 +145,11 @@ function check(f: Funds): RejectReasonCode {
     case CommandKind.declare:
       return f.hasSigner ? checkSigner(f) : RejectReason.walletUnknown;
     case CommandKind.payFees:
+    case CommandKind.payRebate:
     case CommandKind.drawFees:
-      if (t.ledger[Ledger.fees]! < amount) return RejectReason.notEnough;
-      return kind === CommandKind.payFees ? accountRoom(f) : RejectReason.accepted;
+      if (t.ledger[Ledger.fees]! - t.ledger[Ledger.heldFees]! < amount)
+        return RejectReason.notEnough;
+      return kind === CommandKind.drawFees ? RejectReason.accepted : accountRoom(f);
     default:
       if (wallet === 0) return RejectReason.walletUnknown;
   }
@@ -166,7 +170,7 @@ function checkSigner(f: Funds): RejectReasonCode {
 }
 
 /** Open orders of the wallet signed by its former signer; `undefined` when there are too many for one writer turn. */
-function ordersOfFormerSigner({ signer, t, wallet }: Funds): OrderRow[] | undefined {
+function ordersOfFormerSigner({ context, signer, t, wallet }: Funds): OrderRow[] | undefined {
   const former = t.accountI[(wallet << ACCOUNT_I) + Account.binding]! as AccountRow | 0;
   const orders: OrderRow[] = [];
   if (wallet === 0 || former === 0 || former === signer) return orders;
@@ -177,10 +181,16 @@ function ordersOfFormerSigner({ signer, t, wallet }: Funds): OrderRow[] | undefi
     if (orders.length === CANCEL_ORDERS_MAX) return undefined;
     orders.push(row);
   }
+  if (t.delayed.size === 0) return orders;
+  const waiting = delayedWhere(context, (row) => {
+    const w = row << ORDER_I;
+    return t.orderI[w + Order.maker] === wallet && t.orderI[w + Order.owner] === former;
+  });
+  if (orders.length + waiting.length > CANCEL_ORDERS_MAX) return undefined;
+  for (const row of waiting) orders.push(row as OrderRow);
   return orders;
 }
 
-/** Returns the reason why the accounts of the command do not fit into the tables. */
 function accountRoom({ at, hasSigner, i32, signer, t, wallet }: Funds): RejectReasonCode {
   const isOne =
     hasSigner && sameAddress(i32, at + FundsCommand.wallet, i32, at + FundsCommand.signer);
@@ -207,7 +217,7 @@ function checkSets(f: Funds, wallet: AccountRow): RejectReasonCode {
   return isSplit && !positionRoom(t, missing) ? RejectReason.tableFull : RejectReason.accepted;
 }
 
-function tokensOf(t: Tables, market: MarketRow): { first: number; count: number } {
+export function tokensOf(t: Tables, market: MarketRow): { first: number; count: number } {
   const offset = market << MARKET_I;
   return {
     first: t.marketI[offset + Market.firstToken]!,
@@ -215,29 +225,27 @@ function tokensOf(t: Tables, market: MarketRow): { first: number; count: number 
   };
 }
 
-function freeCash(t: Tables, wallet: AccountRow): number {
+export function freeCash(t: Tables, wallet: AccountRow): number {
   const d = wallet << CASH_F;
   return t.cashF[d + Cash.total]! - t.cashF[d + Cash.reserved]!;
 }
 
 function apply(f: Funds, wallet: AccountRow): void {
-  const { amount, kind, t } = f;
+  const { amount, kind } = f;
   switch (kind) {
     case CommandKind.deposit:
-    case CommandKind.withdraw: {
-      const isDeposit = kind === CommandKind.deposit;
-      const cash = isDeposit ? amount : -amount;
-      t.ledger[Ledger.deposited]! += cash;
-      addCash(t, wallet, cash);
-      enter(f, isDeposit ? EntryCause.deposit : EntryCause.withdraw, wallet, 0, cash);
+    case CommandKind.withdraw:
+      payIn(f, wallet, kind === CommandKind.deposit ? amount : -amount);
       break;
-    }
     case CommandKind.split:
     case CommandKind.merge:
-      moveSets(f, wallet);
+      moveSets(f, wallet, f.market as MarketRow, kind === CommandKind.split ? amount : -amount);
       break;
     case CommandKind.payFees:
-      payFees(f, wallet);
+      payFees(f, wallet, EntryCause.fees);
+      break;
+    case CommandKind.payRebate:
+      payFees(f, wallet, EntryCause.rebate);
       break;
     default:
       assert(kind === CommandKind.declare, 'a command of funds has a known kind');
@@ -260,13 +268,20 @@ function drawFees(f: Funds): void {
   enter(f, EntryCause.withdraw, 0, 0, -amount);
 }
 
-function payFees(f: Funds, wallet: AccountRow): void {
+function payFees(f: Funds, wallet: AccountRow, cause: EntryCauseCode): void {
   const { amount, t } = f;
   const reference = t.ledger[Ledger.entries]!;
   t.ledger[Ledger.fees]! -= amount;
-  enter(f, EntryCause.fees, 0, 0, -amount);
+  enter(f, cause, 0, 0, -amount);
   addCash(t, wallet, amount);
-  enter(f, EntryCause.fees, wallet, 0, amount, 0, 0, reference);
+  enter(f, cause, wallet, 0, amount, 0, 0, reference);
+}
+
+/** Pays cash in to a wallet, or out of it: below 0. The caller checked it. */
+export function payIn(f: Pick<Funds, 'context' | 't'>, wallet: AccountRow, cash: number): void {
+  f.t.ledger[Ledger.deposited]! += cash;
+  addCash(f.t, wallet, cash);
+  enter(f, cash > 0 ? EntryCause.deposit : EntryCause.withdraw, wallet, 0, cash);
 }
 
 function addCash(t: Tables, wallet: AccountRow, cash: number): void {
@@ -274,11 +289,15 @@ function addCash(t: Tables, wallet: AccountRow, cash: number): void {
   t.ledger[Ledger.cash]! += cash;
 }
 
-function moveSets(f: Funds, wallet: AccountRow): void {
-  const { amount, kind, t } = f;
-  const market = f.market as MarketRow;
-  const isSplit = kind === CommandKind.split;
-  const sets = isSplit ? amount : -amount;
+/** Moves complete sets of a market into a wallet, or out of it: fewer than 0. The caller checked both sides. */
+export function moveSets(
+  f: Pick<Funds, 'context' | 't'>,
+  wallet: AccountRow,
+  market: MarketRow,
+  sets: number,
+): void {
+  const { t } = f;
+  const isSplit = sets > 0;
   addCash(t, wallet, -sets);
   t.marketF[(market << MARKET_F) + Market.collateral]! += sets;
   t.ledger[Ledger.collateral]! += sets;
@@ -289,15 +308,15 @@ function moveSets(f: Funds, wallet: AccountRow): void {
     const found = findPosition(t, wallet, token);
     const row = found !== 0 ? found : takePosition(t, wallet, token);
     t.positionF[(row << POSITION_F) + Position.total]! += sets;
+    addCost(t, wallet, row, partOfSets(sets, outcome, count));
     const cause = isSplit ? EntryCause.split : EntryCause.merge;
     enter(f, cause, wallet, row, outcome === 0 ? -sets : 0, token, sets, reference);
     dropPosition(t, row);
   }
 }
 
-/** Records an entry. `wallet`: 0 = the venue. `row`: position that changed; 0 = none. */
 function enter(
-  { context, t }: Funds,
+  { context, t }: Pick<Funds, 'context' | 't'>,
   cause: EntryCauseCode,
   wallet: AccountRow | 0,
   row: PositionRow | 0,

@@ -8,8 +8,10 @@
  * Thread: any. Markets, tokens and accounts are only ever added. What moves with a book is read between two
  * looks at its version (tables/depth.ts), and rows of orders under the reader's own rule.
  */
+import type { FeeSchedule, WalletLimits } from './commands.ts';
 import { releasedFlags } from './markets/held-flags.ts';
-import { ID_WORDS, MarketFlag } from './tables/codes.ts';
+import { AMOUNT_MAX } from './tables/capacities.ts';
+import { ID_WORDS, MarketFlag, Status } from './tables/codes.ts';
 import {
   ACCOUNT_I,
   Account,
@@ -18,7 +20,9 @@ import {
   FILL_DOUBLES,
   FILL_WORDS,
   Fill,
+  FillTerm,
   Flag,
+  Ledger,
   MARKET_F,
   MARKET_I,
   Market,
@@ -42,6 +46,7 @@ import type {
   TicksPerUnit,
   TokenRow,
 } from './tables/units.ts';
+import { MICRO, mulDivFloor } from './tables/units.ts';
 
 type StateTable = Pick<Tables, 'state'>;
 
@@ -55,27 +60,29 @@ export function lastBatch({ state }: StateTable): number {
   return state[State.batch]!;
 }
 
+/** Fee schedules that were ever set. */
+export function feeSchedules({ state }: StateTable): number {
+  return state[State.feeSchedules]!;
+}
+
 /** Digest of every change up to the last batch: 32 bits with their sign. */
 export function stateDigest({ state }: StateTable): number {
   return state[State.digest]!;
 }
 
-/** Fills ever made, which is the sequence of the next one. */
+/** Fills ever made: the sequence of the next one. `closedCount` is the same of closed orders. */
 export function fillCount({ state }: StateTable): number {
   return state[State.fills]!;
 }
 
-/** Orders ever closed, which is the sequence of the next one. */
 export function closedCount({ state }: StateTable): number {
   return state[State.closed]!;
 }
 
-/** Sequence of the oldest closed order whose id is in memory. */
 export function firstKeptClosed({ state }: StateTable): number {
   return state[State.firstKeptClosed]!;
 }
 
-/** Sequence of the oldest closed order whose row was not used again. */
 export function nextReusableClosed({ state }: StateTable): number {
   return state[State.nextReusableClosed]!;
 }
@@ -93,12 +100,11 @@ export function sourceRows({ state }: StateTable): number {
   return state[State.sourceLevels]! + state[State.freeSourceRows]!;
 }
 
-/** Order rows ever used: 1 to this one. */
+/** Order rows ever used: 1 to this one. Markets, tokens, books and accounts are counted alike. */
 export function orderRowCount({ state }: StateTable): number {
   return state[State.orderRows]!;
 }
 
-/** Markets ever registered: rows 1 to this one. */
 export function marketCount({ state }: StateTable): number {
   return state[State.markets]!;
 }
@@ -107,12 +113,10 @@ export function endsReached({ state }: StateTable): number {
   return state[State.endsReached]!;
 }
 
-/** Tokens ever registered: rows 1 to this one. */
 export function tokenCount({ state }: StateTable): number {
   return state[State.tokens]!;
 }
 
-/** Books ever opened: rows 1 to this one. */
 export function bookCount({ state }: StateTable): number {
   return state[State.books]!;
 }
@@ -121,12 +125,11 @@ export function accountOpenOrders({ accountI }: Pick<Tables, 'accountI'>, row: A
   return accountI[(row << ACCOUNT_I) + Account.openCount]!;
 }
 
-/** Accounts ever made: rows 1 to this one. */
 export function accountCount({ state }: StateTable): number {
   return state[State.accounts]!;
 }
 
-export interface EngineSettings {
+export interface EngineSettings extends WalletLimits {
   readonly selfTrade: number;
   readonly history: number;
   /** 0 = no bound, here and below. */
@@ -136,8 +139,14 @@ export interface EngineSettings {
   readonly ledger: boolean;
 }
 
-export function engineSettings({ state }: StateTable): EngineSettings {
+export function engineSettings({
+  ledger,
+  state,
+}: Pick<Tables, 'ledger' | 'state'>): EngineSettings {
+  const exposure = ledger[Ledger.exposurePerWallet]!;
   return {
+    openOrdersPerWallet: state[State.openOrdersPerWallet]!,
+    exposurePerWallet: exposure === AMOUNT_MAX ? 0 : exposure,
     selfTrade: state[State.selfTrade]!,
     history: state[State.history]!,
     openOrdersPerAccount: state[State.openOrdersPerAccount]!,
@@ -149,7 +158,6 @@ export function engineSettings({ state }: StateTable): EngineSettings {
 
 // Tokens.
 
-/** Word of `tokenI`: the id of a token, ID_WORDS. */
 export function tokenIdAt(row: TokenRow): number {
   return (row << TOKEN_I) + Token.id;
 }
@@ -158,7 +166,6 @@ export function tokenMarket({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRow): 
   return tokenI[(row << TOKEN_I) + Token.market]! as MarketRow;
 }
 
-/** Book of a token, which a mirrored pair shares. */
 export function tokenBook({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRow): BookRow {
   return tokenI[(row << TOKEN_I) + Token.book]! as BookRow;
 }
@@ -168,12 +175,10 @@ export function tokenOutcome({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRow):
   return tokenI[(row << TOKEN_I) + Token.outcome]!;
 }
 
-/** True when the prices of its book are 1 less its own. */
 export function isMirroredToken({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRow): boolean {
   return tokenI[(row << TOKEN_I) + Token.mirrored] === 1;
 }
 
-/** Other token of a mirrored pair; 0 = none. */
 export function tokenComplement({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRow): TokenRow | 0 {
   return tokenI[(row << TOKEN_I) + Token.complement]! as TokenRow | 0;
 }
@@ -188,7 +193,6 @@ export function tokenLastSide({ tokenI }: Pick<Tables, 'tokenI'>, row: TokenRow)
 
 // Markets.
 
-/** Word of `marketI`: the condition id of a market, ID_WORDS. */
 export function conditionAt(row: MarketRow): number {
   return (row << MARKET_I) + Market.condition;
 }
@@ -206,7 +210,6 @@ export function hasReachedEnd(t: Pick<Tables, 'marketI'>, row: MarketRow): boole
   return (marketFlags(t, row) & MarketFlag.endReached) !== 0;
 }
 
-/** Unix milliseconds from which on it takes no orders; 0 = no end. */
 export function marketEnd({ marketF }: Pick<Tables, 'marketF'>, row: MarketRow): number {
   return marketF[(row << MARKET_F) + Market.end]!;
 }
@@ -217,6 +220,20 @@ export function marketTicks({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow
 
 export function marketFeeBps({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow): number {
   return marketI[(row << MARKET_I) + Market.baseFeeBps]!;
+}
+
+export function marketFees({ marketI }: Pick<Tables, 'marketI'>, row: MarketRow): FeeSchedule {
+  const offset = row << MARKET_I;
+  return {
+    rate: marketI[offset + Market.feeRate]!,
+    exponent: marketI[offset + Market.feeExponent]!,
+    rebate: marketI[offset + Market.feeRebate]!,
+  };
+}
+
+/** Seconds for which a taker waits; 0 = none. */
+export function marketTakerDelay(t: Pick<Tables, 'marketI'>, row: MarketRow): number {
+  return t.marketI[(row << MARKET_I) + Market.takerDelay]!;
 }
 
 /** First of its tokens, which follow one another in the order of outcomes. */
@@ -261,12 +278,10 @@ export function bookTicks({ bookI }: Pick<Tables, 'bookI'>, row: BookRow): Ticks
 
 // Accounts.
 
-/** Word of `accountI`: the address of an account, ADDRESS_WORDS. */
 export function addressAt(row: AccountRow): number {
   return (row << ACCOUNT_I) + Account.address;
 }
 
-/** Account whose key signs for a wallet, often its own; 0 = none. */
 export function walletSigner(t: Pick<Tables, 'accountI'>, wallet: AccountRow): AccountRow | 0 {
   return t.accountI[(wallet << ACCOUNT_I) + Account.binding]! as AccountRow | 0;
 }
@@ -291,12 +306,10 @@ export function orderRowsOf(stored: Uint8Array): OrderRows {
   return { orderI, orderF: new Float64Array(orderI.buffer) };
 }
 
-/** Word of `orderI`: the id of an order, ID_WORDS. */
 export function orderIdAt(row: OrderRow): number {
   return (row << ORDER_I) + Order.id;
 }
 
-/** Word of `orderI`: the API key that placed an order, API_KEY_WORDS. */
 export function orderKeyAt(row: OrderRow): number {
   return (row << ORDER_I) + Order.apiKey;
 }
@@ -347,6 +360,22 @@ export function statusOfOrder({ orderI }: Pick<OrderRows, 'orderI'>, row: OrderR
   return (orderI[(row << ORDER_I) + Order.flags]! >>> Flag.statusShift) & 7;
 }
 
+/** True for an ask in the prices of its book. */
+export function isAskOrder({ orderI }: Pick<OrderRows, 'orderI'>, row: OrderRow): boolean {
+  return (orderI[(row << ORDER_I) + Order.flags]! & Flag.ask) !== 0;
+}
+
+/** True for an open order that waits for its taker delay. */
+export function isDelayedOrder({ orderI }: Pick<OrderRows, 'orderI'>, row: OrderRow): boolean {
+  const isLive = statusOfOrder({ orderI }, row) === Status.live;
+  return isLive && orderI[(row << ORDER_I) + Order.restingSlot]! < 0;
+}
+
+/** True for an order that was delayed before it was placed, and while it is. */
+export function wasDelayed({ orderI }: Pick<OrderRows, 'orderI'>, row: OrderRow): boolean {
+  return (orderI[(row << ORDER_I) + Order.flags]! & Flag.delayed) !== 0;
+}
+
 export function closeReason({ orderI }: Pick<OrderRows, 'orderI'>, row: OrderRow): number {
   return (orderI[(row << ORDER_I) + Order.flags]! >>> Flag.reasonShift) & 15;
 }
@@ -362,7 +391,6 @@ export function fillRow({ fillRows }: Pick<Tables, 'fillRows'>, sequence: number
   return (sequence % fillRows) as FillRow;
 }
 
-/** Copies the bytes of a stored fill, aligned, as row ONLY_FILL. */
 export function fillRowsOf(stored: Uint8Array): FillRows {
   const fillI = new Int32Array(FILL_WORDS);
   new Uint8Array(fillI.buffer).set(stored);
@@ -377,7 +405,6 @@ export function fillSize({ fillF }: Pick<FillRows, 'fillF'>, row: FillRow): Micr
   return fillF[row * FILL_DOUBLES + Fill.size]! as MicroShares;
 }
 
-/** Sequence of the first fill of its match. */
 export function fillMatch({ fillF }: Pick<FillRows, 'fillF'>, row: FillRow): number {
   return fillF[row * FILL_DOUBLES + Fill.match]!;
 }
@@ -396,9 +423,50 @@ export function fillMakerCollateral(
   return fillF[row * FILL_DOUBLES + Fill.makerCollateral]! as MicroCollateral;
 }
 
-/** The fee of the taker: micro-shares when it buys, micro-units of collateral when it sells. */
-export function fillFee({ fillF }: Pick<FillRows, 'fillF'>, row: FillRow): number {
-  return fillF[row * FILL_DOUBLES + Fill.fee]!;
+/** Fills that were ever not settled at once: without one no fill fails. */
+export function unsettledEver({ state }: StateTable): number {
+  return state[State.unsettledEver]!;
+}
+
+/** True for a fill that was not settled at once. */
+export function wasUnsettled({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow): boolean {
+  return (fillI[row * FILL_WORDS + Fill.terms]! & FillTerm.unsettled) !== 0;
+}
+
+/** True for a fill that has failed or will fail: no sum counts it (docs/protocol.md#unsettled-trades). */
+export function fillFails({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow): boolean {
+  return (fillI[row * FILL_WORDS + Fill.terms]! & FillTerm.fails) !== 0;
+}
+
+/** Fee of the taker in micro-shares: only of a BUY without a schedule. */
+export function fillFeeShares({ fillF, fillI }: FillRows, row: FillRow): number {
+  const isShares =
+    fillI[row * FILL_WORDS + Fill.takerSide] === 0 &&
+    (fillI[row * FILL_WORDS + Fill.terms]! & FillTerm.scheduled) === 0;
+  return isShares ? fillF[row * FILL_DOUBLES + Fill.fee]! : 0;
+}
+
+/** Fee of the taker in micro-units of collateral. */
+export function fillFeeCollateral({ fillF, fillI }: FillRows, row: FillRow): number {
+  return fillF[row * FILL_DOUBLES + Fill.fee]! - fillFeeShares({ fillF, fillI }, row);
+}
+
+/** Fee of the taker in micro-units of collateral by a schedule; 0 without one. */
+export function fillScheduleFee({ fillF, fillI }: FillRows, row: FillRow): number {
+  const isScheduled = (fillI[row * FILL_WORDS + Fill.terms]! & FillTerm.scheduled) !== 0;
+  return isScheduled ? fillF[row * FILL_DOUBLES + Fill.fee]! : 0;
+}
+
+/** Fee in micro-units by which an answer's takingAmount is less than the trade; 0 with a schedule. */
+export function fillFeeInAnswer({ fillF, fillI }: FillRows, row: FillRow): number {
+  const isScheduled = (fillI[row * FILL_WORDS + Fill.terms]! & FillTerm.scheduled) !== 0;
+  return isScheduled ? 0 : fillF[row * FILL_DOUBLES + Fill.fee]!;
+}
+
+/** Micro-units that the maker may be paid back of the taker's fee, rounded down; 0 without a schedule. */
+export function fillRebate({ fillF, fillI }: FillRows, row: FillRow): number {
+  const fee = fillF[row * FILL_DOUBLES + Fill.fee]!;
+  return mulDivFloor(fee, fillI[row * FILL_WORDS + Fill.rebate]!, MICRO);
 }
 
 export function fillKind({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow): number {
@@ -442,12 +510,10 @@ export function fillMakerOwner({ fillI }: Pick<FillRows, 'fillI'>, row: FillRow)
   return fillI[row * FILL_WORDS + Fill.makerOwner]! as AccountRow;
 }
 
-/** Word of `fillI`: the id of the taker's order, ID_WORDS. */
 export function fillTakerIdAt(row: FillRow): number {
   return row * FILL_WORDS + Fill.takerId;
 }
 
-/** Word of `fillI`: the id of the maker's order, ID_WORDS. */
 export function fillMakerIdAt(row: FillRow): number {
   return row * FILL_WORDS + Fill.makerId;
 }

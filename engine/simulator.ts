@@ -13,6 +13,7 @@ import {
   encodeCancel,
   encodeCancelOwner,
   encodeConfigure,
+  encodeFeeSchedule,
   encodeFill,
   encodeFunds,
   encodeLevel,
@@ -22,6 +23,7 @@ import {
   encodePrint,
   encodeResolve,
   encodeResolveStep,
+  type FeeSchedule,
   type FundsKind,
   OrderType,
   type RequestIdFields,
@@ -76,6 +78,7 @@ export interface SimulatedMarket {
   readonly ticksPerUnit?: TicksPerUnit;
   readonly minSize?: number;
   readonly baseFeeBps?: number;
+  readonly fees?: FeeSchedule;
   /** Unix milliseconds from which on it takes no orders. */
   readonly end?: number;
 }
@@ -190,6 +193,11 @@ export class Simulator {
     const at = encodeMarket(this.out, fields, condition, ids);
     const reason = this.apply(at);
     assert(reason === RejectReason.accepted, 'there is room for the market');
+    if (market.fees !== undefined) {
+      this.out.clear();
+      const terms = this.apply(encodeFeeSchedule(this.out, condition, market.fees));
+      assert(terms === RejectReason.accepted, 'a fee schedule is within its bounds');
+    }
     return ids.map((_, i) => (first + i) as TokenRow);
   }
 
@@ -285,12 +293,10 @@ export class Simulator {
     return this.moveFunds('drawFees', { amount });
   }
 
-  /** Sets a source level: it trades with orders that it crosses, and its remainder rests. */
   setLevel(level: SimulatedLevel): RejectReasonCode {
     return this.applySource(encodeLevel, level);
   }
 
-  /** Reports a trade print: no money moves. */
   print(level: SimulatedLevel): RejectReasonCode {
     return this.applySource(encodePrint, level);
   }
@@ -301,7 +307,6 @@ export class Simulator {
     return this.apply(encodeFill(this.out, numbered(ID_WORDS, 2, order), size as MicroShares));
   }
 
-  /** Resolves the market of a token by the weights of its outcomes. */
   resolve(token: TokenRow, weights: readonly number[]): RejectReasonCode {
     const { t } = this.engine;
     const market = tokenMarket(t, token);
@@ -345,7 +350,6 @@ export class Simulator {
     return { bids: side(depth.bids), asks: side(depth.asks) };
   }
 
-  /** Fills from a sequence on, oldest first. */
   fills(from = 0): SimulatedFill[] {
     const { t } = this.engine;
     const found: SimulatedFill[] = [];
@@ -416,7 +420,6 @@ export class Simulator {
   }
 }
 
-/** Text id made of the caller's number. */
 function textId(id: number): RequestIdFields {
   return { isOperator: true, ms: undefined, key: numbered(REQUEST_KEY_WORDS, 6, id) };
 }

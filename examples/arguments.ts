@@ -1,6 +1,6 @@
 /** Shared by all examples: where the node is, whose wallet, and which token of which market to trade. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { NodeClient, Wallet } from '../client/client.ts';
+import { NodeClient, tokenIdsOf, Wallet } from '../client/client.ts';
 
 const URL_DEFAULT = 'http://127.0.0.1:3000';
 
@@ -23,7 +23,7 @@ export async function placeOf([token]: readonly string[]): Promise<TradeTarget> 
   const query = { closed: false, accepting_orders: true, limit: 1 };
   const wanted = token === undefined ? { order: 'volume' } : { clob_token_ids: token };
   for await (const market of client.catalog.markets({ ...query, ...wanted })) {
-    const tokens = JSON.parse(market.clobTokenIds) as string[];
+    const tokens = tokenIdsOf(market);
     const at = token === undefined ? 0 : tokens.indexOf(token);
     const outcome = (JSON.parse(market.outcomes) as string[])[at];
     const { conditionId, question } = market;

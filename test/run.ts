@@ -3,6 +3,7 @@
  *
  *   npm test                          every file but those that end in .slow.test.ts
  *   npm run test:all                  every file
+ *   npm run test:slow                 every file that ends in .slow.test.ts
  *   npm test -- orders                the files of a folder, slow ones too
  *   npm test -- test/orders/pool.test.ts
  *
@@ -15,17 +16,18 @@ import { join } from 'node:path';
 import { selectFiles, suitesOf } from './common/suites.ts';
 
 const CONCURRENCY = Number(process.env.TEST_CONCURRENCY ?? '4');
-/** Suites that start whole clusters: more at a time than this take the processors from one another's heartbeats. */
-const CLUSTERS_MAX = 2;
+/** Folders whose tests start whole clusters or browsers, which take the processors from one another. */
+const HEAVY = /^(?:cluster|page)\//;
+/** Suites of these folders at a time. */
+const HEAVY_MAX = 2;
 /** Time limit of one suite, in milliseconds. A long form takes longer. */
 const SUITE_MS_MAX = (process.env.TEST_LONG === undefined ? 20 : 60) * 60_000;
 const FOLDER = join(import.meta.dirname, `suites-${process.pid}`);
 
 const args = process.argv.slice(2);
-const selected = selectFiles(
-  args.filter((arg) => arg !== '--all'),
-  args.includes('--all'),
-);
+const wishes = args.filter((arg) => !arg.startsWith('--'));
+const speed = args.includes('--all') ? 'all' : args.includes('--slow') ? 'slow' : 'fast';
+const selected = selectFiles(wishes, speed);
 if ('unknown' in selected) {
   process.stderr.write(`no folder and no file of test/ is named ${selected.unknown}\n`);
   process.exit(2);
@@ -40,11 +42,11 @@ const suites = suitesOf(selected.files).map(({ name, files }) => {
     path,
     `import { importFiles } from '../common/import-files.js';\n\nawait importFiles(${names});\n`,
   );
-  return { path, hasClusters: files.some((file) => file.startsWith('cluster/')) };
+  return { path, isHeavy: files.some((file) => HEAVY.test(file)) };
 });
 
-function run(hasClusters: boolean, concurrency: number): number {
-  const paths = suites.filter((suite) => suite.hasClusters === hasClusters).map(({ path }) => path);
+function run(isHeavy: boolean, concurrency: number): number {
+  const paths = suites.filter((suite) => suite.isHeavy === isHeavy).map(({ path }) => path);
   if (paths.length === 0) return 0;
   const reporter = join(import.meta.dirname, 'common/reporter.js');
   const options = [
@@ -57,6 +59,6 @@ function run(hasClusters: boolean, concurrency: number): number {
   return status ?? 1;
 }
 
-const codes = [run(false, CONCURRENCY), run(true, Math.min(CONCURRENCY, CLUSTERS_MAX))];
+const codes = [run(false, CONCURRENCY), run(true, Math.min(CONCURRENCY, HEAVY_MAX))];
 rmSync(FOLDER, { recursive: true });
 process.exitCode = Math.max(...codes);

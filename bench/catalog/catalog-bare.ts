@@ -7,6 +7,7 @@
 
 import { openCatalogGeneration } from '../../server/catalog/catalog-generation.ts';
 import { CATALOG_ROUTES, CatalogHandlers } from '../../server/catalog/catalog-routes.ts';
+import { SAMPLING_ROUTES } from '../../server/catalog/sampling-routes.ts';
 import { listen } from '../../server/http/http.ts';
 import { handlersOf } from '../../server/http/route.ts';
 import { openCatalog } from '../../storage/catalog/catalog.ts';
@@ -38,7 +39,11 @@ async function openPorts(dataDir: string): Promise<BarePorts> {
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   const options = { host: '127.0.0.1', port: 0, trustProxy: 0, log };
   const catalog = new CatalogHandlers({ generation: () => generation });
-  const routes = Object.entries(handlersOf(CATALOG_ROUTES, catalog)).map(([key, handler]) => ({
+  const handlers = {
+    ...handlersOf(CATALOG_ROUTES, catalog),
+    ...handlersOf(SAMPLING_ROUTES, catalog.answers),
+  };
+  const routes = Object.entries(handlers).map(([key, handler]) => ({
     ...handler,
     method: 'GET' as const,
     path: key.slice('GET '.length),

@@ -12,6 +12,7 @@ import {
   CommandBuffer,
   commandWords,
   encodeConfigure,
+  encodeFeeSchedule,
   encodeOrder,
   OrderType,
   Side,
@@ -19,6 +20,7 @@ import {
 import { Engine } from '../../engine/engine.ts';
 import {
   closedCount,
+  conditionAt,
   engineSettings,
   fillCount,
   lastBatch,
@@ -69,6 +71,8 @@ export interface MarketStoreOptions {
   readonly reach?: number;
   /** Address of a wallet that places every second order; nobody does unless said. */
   readonly whale?: string;
+  /** True: takers owe the fee of a schedule, and their makers a part of it. */
+  readonly hasRebates?: boolean;
 }
 
 const WALLETS = 300;
@@ -79,7 +83,8 @@ const TAKERS_LEAST = 20;
 const TAKERS_MOST = 60;
 const REACH = 3;
 const ORDERS_PER_BATCH = 500;
-const START_MS = Date.UTC(2026, 10, 1);
+const SCHEDULE = { rate: 70_000, exponent: 1, rebate: 200_000 };
+export const START_MS = Date.UTC(2026, 10, 1);
 const BATCH_MS = 60_000;
 const SEGMENT_BYTES = 2 ** 24;
 
@@ -144,12 +149,19 @@ class Trading {
       if ((marketFlags(t, slot as MarketRow) & MarketFlag.tradable) === 0) continue;
       traded.tokenIds.push(...market.tokenIds);
       traded.conditionIds.push(market.conditionId);
+      if (this.options.hasRebates) this.setSchedule(slot as MarketRow);
       this.trade(slot, traded.conditionIds.length <= deep);
       if (this.orders >= ORDERS_PER_BATCH) await this.finishBatch();
     }
     await this.finishBatch();
     const wallets = this.wallets.map((words) => `0x${hexOf(words)}`);
     return { ...traded, wallets, fills: fillCount(t) };
+  }
+
+  private setSchedule(market: MarketRow): void {
+    const condition = conditionAt(market);
+    const words = this.t.marketI.slice(condition, condition + ID_WORDS);
+    encodeFeeSchedule(this.out, words, SCHEDULE);
   }
 
   /** A book of two outcomes: levels on both sides of a price, then takers, then what they left. */

@@ -3,6 +3,7 @@
  * Thread: the tool's only one.
  * Non-goals: reading the catalog file (storage does), and what the catalog says beyond trading.
  */
+import { isPosition } from '../../server/common/position-ids.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import type { Random } from '../random.ts';
 import { MICRO } from './load-amounts.ts';
@@ -47,6 +48,8 @@ export function chooseMarkets(
   const kinds = new Map<string, Tradable[]>();
   for (const market of catalog) {
     if (!market.tradable || market.minSizeMicro > MIN_SIZE_MICRO_MAX) continue;
+    // Orders of positions have a signing domain of their own, which no load signs for; older nodes have no positions.
+    if (market.tokenIds.some(isPosition)) continue;
     const kind = `${market.tokenIds.length}/${market.ticksPerUnit}/${market.negRisk}`;
     const group = kinds.get(kind) ?? [];
     group.push(market);

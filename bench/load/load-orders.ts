@@ -5,7 +5,11 @@
  * Non-goals: GTD, FAK, post-only and cancels; orders that are meant to be refused.
  */
 
-import type { OrderSigner, SignedOrder as Sent, SigningDomain } from '../../client/exchange.ts';
+import type {
+  Signer as OrderSigner,
+  SignedOrder as Sent,
+  SigningDomain,
+} from '../../client/exchange.ts';
 import { signOrder as sign } from '../../client/exchange.ts';
 import type { Random } from '../random.ts';
 import { MICRO, notional, SIZE_STEP, sharesForCollateral } from './load-amounts.ts';
@@ -41,7 +45,7 @@ export function exchangeOf(config: {
 
 /** Wallet that signs, and its API key. */
 export interface Signer {
-  readonly wallet: OrderSigner;
+  readonly wallet: OrderSigner<string>;
   readonly owner: string;
 }
 

@@ -5,7 +5,7 @@
  * Questions differ from one another, so that no answer is one that is kept.
  */
 import type { RouteKey } from '../../server/routes/route-table.ts';
-import type { TradedMarkets } from '../http/market-store.ts';
+import { START_MS, type TradedMarkets } from '../http/market-store.ts';
 
 export interface Store extends TradedMarkets {
   /** Event with most markets. */
@@ -30,6 +30,8 @@ const ITEMS_MAX = 500;
 const DEEP_MAX = 100;
 /** Condition ids that a request line has room for. */
 const NAMED_MAX = 200;
+/** Day on which the stores begin, and most of their markets trade. */
+const FIRST_DAY = new Date(START_MS).toISOString().slice(0, 10);
 const NOTHING = 'filterType=CASH&filterAmount=99999999';
 /** The greatest number of columns that a query may name. Trading changes the first two. */
 const MARKET_COLUMNS = 'volume,liquidity,question';
@@ -76,6 +78,9 @@ const positions = (path: string, sortBy: string): Worst => {
     get(`${path}?user=${whale}&limit=500&offset=${round}&sortBy=${sortBy}`);
 };
 
+const twenty = (conditionIds: readonly string[], round: number): string =>
+  conditionIds.slice(20 * round, 20 * round + 20).join(',');
+
 export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /': FIXED,
   'GET /ok': FIXED,
@@ -92,7 +97,10 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /asyncapi.json': FIXED,
   'GET /docs': FIXED,
   'GET /docs/:file': FIXED,
+  'GET /app': FIXED,
+  'GET /app/*': FIXED,
   'POST /auth/api-key': ONE_ROW,
+  'POST /invites/redeem': ONE_ROW,
   'GET /auth/derive-api-key': ONE_ROW,
   'GET /auth/api-keys': FEW_KEYS,
   'DELETE /auth/api-key': ONE_ROW,
@@ -104,21 +112,42 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /auth/validate-readonly-api-key': ONE_ROW,
   'POST /order': BY_WORKER,
   'POST /orders': BY_WORKER,
+  'POST /orders/explain': BY_WORKER,
+  'POST /orders/preview': ({ tokenIds }, round) =>
+    post('/orders/preview', {
+      tokenId: tokenIds[round],
+      side: round % 2 === 0 ? 'BUY' : 'SELL',
+      orderType: 'FAK',
+      size: '1000000000',
+    }),
   'POST /replace': BY_WORKER,
   'DELETE /order': BY_WORKER,
   'DELETE /orders': BY_WORKER,
   'DELETE /cancel-market-orders': BY_WORKER,
+  'GET /faults': FEW_KEYS,
+  'POST /faults': ONE_ROW,
+  'DELETE /faults': FEW_KEYS,
   'POST /heartbeats': ONE_ROW,
   'POST /v1/heartbeats': ONE_ROW,
   'GET /data/order/:id': ONE_ROW,
   'GET /data/orders': (_, round) => get(`/data/orders?next_cursor=${cursor(100 * round)}`),
   'GET /data/trades': (_, round) => get(`/data/trades?next_cursor=${cursor(100 * round)}`),
   'GET /ledger/statement': FIXED_PAGE,
+  'GET /rebates/current': ({ whale }) =>
+    get(`/rebates/current?date=${FIRST_DAY}&maker_address=${whale}`),
   'GET /balance-allowance': FIXED,
   'GET /balance-allowance/update': FIXED,
   'GET /ledger/balance': FIXED,
+  'GET /deployed': FIXED,
+  'POST /submit': BY_WORKER,
+  'GET /nonce': FIXED,
+  'GET /relay-payload': FIXED,
+  'GET /v1/account/transactions/params': FIXED,
+  'GET /transaction': FIXED,
+  'GET /v1/account/transactions/:id': FIXED,
   'POST /split': BY_WORKER,
   'POST /merge': BY_WORKER,
+  'POST /profile': ONE_ROW,
   'GET /book': ({ tokenIds }, round) => get(`/book?token_id=${tokenIds[round]}`),
   'GET /book/:token_id': ({ tokenIds }, round) => get(`/book/${tokenIds.at(-1 - round)}`),
   'POST /books': (store, round) =>
@@ -178,6 +207,52 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
     get(`/holders?market=${named(store, round)}&limit=500&minBalance=0`),
   'GET /oi': (store, round) => get(`/oi?market=${named(store, round)}`),
   'GET /live-volume': ({ largestEvent }) => get(`/live-volume?id=${largestEvent}`),
+  'GET /v1/leaderboard': () => get('/v1/leaderboard?timePeriod=ALL&limit=50&offset=1000'),
+  'GET /v2/leaderboard': ({ whale }, round) =>
+    get(`/v2/leaderboard?time_period=all&limit=1000${round % 2 === 0 ? '' : `&user=${whale}`}`),
+  'GET /v2/leaderboard/brier': () => get('/v2/leaderboard/brier?time_period=all&limit=1000'),
+  'GET /v2/user-stats': ({ whale }) => get(`/v2/user-stats?user=${whale}`),
+  'GET /v2/user-pnl': ({ whale }) => get(`/v2/user-pnl?user=${whale}&interval=max`),
+  'GET /v2/user-volume': ({ whale }) => get(`/v2/user-volume?user=${whale}`),
+  'GET /seasons': () => get('/seasons?limit=500'),
+  'GET /seasons/:season': () => get('/seasons/1?limit=500'),
+  'GET /v2/biggest-winners': () => get('/v2/biggest-winners?time_period=all&limit=1000'),
+  'GET /v2/trades': ({ conditionIds, whale }, round) =>
+    get(
+      [
+        '/v2/trades?taker_only=false&filter_amount=100000000000',
+        `/v2/trades?condition=${twenty(conditionIds, round)}&filter_amount=100000000000`,
+        `/v2/trades?user=${whale}&taker_only=false&limit=1000`,
+        '/v2/trades?limit=1000&taker_only=false',
+      ][round % 4]!,
+    ),
+  'GET /v2/activity': ({ whale }, round) =>
+    get(`/v2/activity?user=${whale}&limit=1000&sort_direction=${round % 2 ? 'ASC' : 'DESC'}`),
+  'GET /v2/positions': ({ conditionIds, whale }, round) =>
+    get(
+      round % 2
+        ? `/v2/positions?user=${whale}&limit=1000&sort_by=TOTAL_PNL`
+        : `/v2/positions?condition=${conditionIds[round]}&limit=1000&sort_by=PRICE`,
+    ),
+  'GET /v2/value': ({ whale }) => get(`/v2/value?user=${whale}`),
+  'GET /v2/holders': ({ conditionIds }, round) =>
+    get(`/v2/holders?condition=${twenty(conditionIds, round)}&limit=1000`),
+  'GET /v2/oi': ({ conditionIds }, round) => get(`/v2/oi?condition=${twenty(conditionIds, round)}`),
+  'GET /v2/live-volume': ({ largestEvent }) => get(`/v2/live-volume?event_id=${largestEvent}`),
+  'GET /v2/prices-history': ({ tokenIds }, round) =>
+    get(`/v2/prices-history?token_id=${tokenIds[round]}&interval=max&bucket_seconds=660`),
+  'GET /v2/resolutions': ({ largestEvent }) => get(`/v2/resolutions?event_id=${largestEvent}`),
+  'GET /v2/approvals': FIXED,
+  'GET /v2/status': FIXED,
+  'GET /v2/builders/leaderboard': FIXED,
+  'GET /v2/builders/volume': FIXED,
+  'GET /v2/activity/combos': FIXED,
+  'GET /v2/positions/combos': FIXED,
+  'GET /public-profile': ONE_ROW,
+  'GET /comments': FIXED,
+  'GET /comments/keyset': FIXED,
+  'GET /comments/:id': FIXED,
+  'GET /comments/user_address/:address': FIXED,
   'GET /markets': (_, round) =>
     get(`/markets?${sorted(MARKET_COLUMNS, round)}&include_tag=true&volume_max=${1e9 + round}`),
   'GET /markets/keyset': (_, round) =>

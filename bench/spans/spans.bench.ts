@@ -136,6 +136,7 @@ async function storeOf(
     deep,
     whale,
     reach: REACH,
+    hasRebates: true,
   });
   const { events, tags } = generateCatalog(markets, SEED);
   const largest = events.reduce((a, b) => (b.markets.length > a.markets.length ? b : a));

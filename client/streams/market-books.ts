@@ -55,6 +55,16 @@ export class Book {
     return bestOf(this.#asks, -1);
   }
 
+  /** Levels of the side of the bids, best level last. */
+  get bids(): BookAnswer['bids'] {
+    return sorted(this.#bids, 1);
+  }
+
+  /** Levels of the side of the asks, best level last. */
+  get asks(): BookAnswer['asks'] {
+    return sorted(this.#asks, -1);
+  }
+
   /** Book as POST /books returns it, best level last; `hash` is the node's of the same book. */
   get answer(): BookAnswer {
     const book = {
@@ -62,8 +72,8 @@ export class Book {
       asset_id: this.tokenId,
       timestamp: this.timestamp,
       hash: '',
-      bids: sorted(this.#bids, 1),
-      asks: sorted(this.#asks, -1),
+      bids: this.bids,
+      asks: this.asks,
       min_order_size: this.#minOrderSize,
       tick_size: this.tickSize,
       neg_risk: this.#negRisk,
@@ -92,16 +102,13 @@ export class Book {
 
 export class MarketBooks {
   readonly #books = new Map<string, Book>();
-  /** The last sequence of each stream. */
   readonly #sequences = new Map<string, string>();
-  /** Counts snapshots that came after the changes up to them, and were equal to the local book. */
   confirmed = 0;
 
   get(tokenId: string): Book | undefined {
     return this.#books.get(tokenId);
   }
 
-  /** Clears everything; the next events begin with snapshots. */
   clear(): void {
     this.#books.clear();
     this.#sequences.clear();

@@ -14,7 +14,6 @@ export interface MarketHandlers {
   gap?(reason: string): void;
   /** All books are complete, also again after a gap or a reconnect. */
   synced?(): void;
-  /** The node refuses the stream permanently. */
   refused?(reason: string): void;
 }
 

@@ -21,12 +21,10 @@ interface Lists {
 
 /** Trades that are remembered: far more than one second has. */
 const TRADES_MAX = 10_000;
-const STATUSES = ['MATCHED', 'CONFIRMED'] as const;
 
 export class OwnState {
   readonly #lists: Pick<Orders, 'open' | 'get' | 'trades'>;
   readonly #open = new Map<string, Reported>();
-  /** Keys of trades, oldest first. */
   readonly #trades = new Set<string>();
   /** Unix seconds: trades from then on may not have been reported. */
   #since: number;
@@ -93,7 +91,7 @@ export class OwnState {
       this.#noteOrder(order.id, now);
     }
     for (const trade of trades) {
-      for (const status of STATUSES) {
+      for (const status of ['MATCHED', trade.status] as const) {
         const key = tradeKey(trade, status);
         if (!this.#trades.has(key)) events.push(tradeEvent(trade, status));
         this.#noteTrade(key);

@@ -8,7 +8,6 @@ import { optionalPackage } from '../platform.ts';
 import { backOffMs } from '../retry.ts';
 
 export interface SocketHandlers {
-  /** The connection is open: send the subscriptions. */
   opened(send: (message: object) => void): void;
   text(text: string): void;
   /** The connection is closed; another one follows. */

@@ -1,7 +1,6 @@
 """Places an order, reads it back and cancels it: python3 place_order.py [URL]. PRIVATE_KEY=0x.. is the wallet.
 Packages: ecdsa, pycryptodomex, requests (Debian: python3-ecdsa, python3-pycryptodome, python3-requests)."""
-import base64, decimal, hashlib, hmac, json, os, secrets, sys, time
-import requests
+import base64, decimal, hashlib, hmac, json, os, secrets, sys, time, requests
 from Cryptodome.Hash import keccak
 from ecdsa import SECP256k1, SigningKey, VerifyingKey
 from ecdsa.util import sigencode_string_canonize
@@ -40,7 +39,8 @@ domain = struct(DOMAIN + ")", k256("ClobAuthDomain"), k256("1"), info["chain_id"
 proof = struct("ClobAuth(address address,string timestamp,uint256 nonce,string message)", address, k256(now), 0,
                k256("This message attests that I control the given wallet"))
 trio = call("POST", "/auth/api-key", ADDRESS=address, SIGNATURE=sign(domain, proof)[1], TIMESTAMP=now, NONCE="0")
-token = json.loads(call("GET", "/gamma/markets?active=true&closed=false&limit=1")[0]["clobTokenIds"])[0]
+listed = call("GET", "/gamma/markets?active=true&closed=false&limit=100")  # those of version v2 take other orders
+token = next(json.loads(each["clobTokenIds"])[0] for each in listed if each.get("version") != "v2")
 book, fee = call("GET", f"/book?token_id={token}"), call("GET", f"/fee-rate?token_id={token}")
 shares = int(decimal.Decimal(book["min_order_size"]) * 10**6)  # all amounts in millionths
 cost = int(decimal.Decimal(book["tick_size"]) * shares)  # a bid of one tick

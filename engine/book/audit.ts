@@ -66,7 +66,6 @@ function auditBook(core: Matching, book: number, occupied: Occupied): void {
   assert(marked + bare === levels, 'the bitmaps mark every level with orders');
 }
 
-/** Adds the levels that the bitmap of a side marks as occupied. */
 function auditSide(core: Matching, book: number, side: Side, occupied: Occupied): void {
   const b = book << BOOK_I;
   const levels = core.bookI[b + Book.levels]!;
@@ -83,7 +82,6 @@ function auditSide(core: Matching, book: number, side: Side, occupied: Occupied)
   }
 }
 
-/** Walks the queues of all occupied levels. Returns how many orders rest in them. */
 function auditQueues(core: Matching, { levels, places, rows }: Occupied): number {
   const { firstLadder, rowF, rowI } = core;
   const ordersMax = core.header[Header.orderRows]!;

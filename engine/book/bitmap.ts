@@ -68,7 +68,6 @@ function occupyAbove(words: Int32Array, base: number, levels: number, index: num
   }
 }
 
-/** Marks word `index` of layer 0 as empty. */
 function vacateAbove(words: Int32Array, base: number, levels: number, index: number): void {
   let start = base;
   let at = index;

@@ -39,14 +39,11 @@ export class Matching {
   readonly bookI: Int32Array;
   readonly rowI: Int32Array;
   readonly rowF: Float64Array;
-  /** The first row of the ladders. */
   readonly firstLadder: number;
   readonly ladders: Ladders;
-  /** Slots of the makers of the last match, in the order in which they were filled. */
+  /** Fills of the last match, in order: the maker's slot, the quantity, and what remained at the maker's level. */
   readonly makers: Int32Array;
-  /** The quantity of each of these fills. */
   readonly sizes: Float64Array;
-  /** The quantity that remained at the maker's level after each fill. */
   readonly totals: Float64Array;
   /**
    * Passes a quantity into or out of a function. As a call argument it would allocate a heap
@@ -88,7 +85,6 @@ export class Matching {
     return this.bookI[(book << BOOK_I) | Book.levels]!;
   }
 
-  /** True when one more order can rest in a book. */
   hasRoom(book: number): boolean {
     const { bookI, header } = this;
     const isRow = header[Header.freeOrder] !== 0 || header[Header.orderRows]! < this.orders;
@@ -155,7 +151,6 @@ export class Matching {
     return this.matchUpTo(book, side, limit);
   }
 
-  /** The quantity that the last match did not fill. */
   get left(): number {
     return this.amount[0]!;
   }
@@ -188,7 +183,6 @@ export class Matching {
     return key === NO_LEVEL ? NO_LEVEL : keyOf(side, key, levels);
   }
 
-  /** The total resting quantity of a level. */
   quantityAt(book: number, level: number): number {
     const row = this.rowOf(book, level);
     return row === 0 ? 0 : this.rowF[row << ROW_F]!;
@@ -200,7 +194,6 @@ export class Matching {
     return row === 0 ? 0 : this.slotOf(row + this.rowI[(row << ROW_I) | Row.next]!);
   }
 
-  /** The next younger order at the level of a resting order; 0 = none. */
   next(slot: number): number {
     return this.slotOf((slot << ORDER_ROW) + this.rowI[(slot << ORDER_I) | Row.next]!);
   }
@@ -210,7 +203,6 @@ export class Matching {
     return this.rowF[slot << ORDER_F]!;
   }
 
-  /** The caller's user data of an order. */
   userData(slot: number): number {
     return this.rowI[(slot << ORDER_I) | Order.word]!;
   }
@@ -296,7 +288,6 @@ export class Matching {
     this.useLadder(b, this.ladders.take(levels));
   }
 
-  /** Records where the ladder of a book lies. */
   useLadder(b: number, ladder: number): void {
     const { bookI } = this;
     const levels = bookI[b | Book.levels]!;

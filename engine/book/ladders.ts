@@ -20,7 +20,6 @@ export class Ladders {
   private readonly header: Int32Array;
   private readonly rowI: Int32Array;
   private readonly first: number;
-  /** The number of rows of the whole table. */
   private readonly end: number;
 
   constructor(buffers: MatchingMemory) {
@@ -30,7 +29,6 @@ export class Ladders {
     this.end = this.rowI.length >>> ROW_I;
   }
 
-  /** True when `count` ladders of so many levels can be allocated. */
   available(levels: number, count: number): boolean {
     const rows = ladderRows(levels);
     if (this.used() + count * rows <= this.end) return true;
@@ -58,7 +56,6 @@ export class Ladders {
     return ladder;
   }
 
-  /** Frees an empty ladder. */
   give(levels: number, ladder: number): void {
     const rows = ladderRows(levels);
     const at = ladder << ROW_I;
@@ -69,7 +66,6 @@ export class Ladders {
     header[listOf(rows)] = ladder;
   }
 
-  /** The first row and the number of rows of each free ladder. */
   *free(): Generator<readonly [ladder: number, rows: number]> {
     const { header, rowI } = this;
     for (let list = Header.freeLadders; list < Header.size; list++) {

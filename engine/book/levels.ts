@@ -3,7 +3,6 @@
 export const Side = { bid: 0, ask: 1 } as const;
 export type Side = (typeof Side)[keyof typeof Side];
 
-/** The answer of best() and worse() when there is no such level. */
 export const NO_LEVEL = -1;
 
 /** Converts a level to its key and back: `levels - 1 - level` for asks, without a branch. */

@@ -6,7 +6,7 @@ export { assert } from './assert.ts';
 export { auditMatching } from './audit.ts';
 export { copyMatching, type MatchingSpan, matchingSpans, matchingUse } from './copy.ts';
 export { Matching } from './core.ts';
-export { readSide } from './depth.ts';
+export { readSide, visitSide } from './depth.ts';
 export { NO_LEVEL, Side } from './levels.ts';
 export {
   allocateMatching,

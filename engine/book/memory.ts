@@ -52,7 +52,6 @@ export const Book = {
   ladder: 0,
   /** The row of level 0. */
   base: 1,
-  /** 0 = not open. */
   levels: 2,
   /** Keys of the best bid and the best ask: best + side. -1 = none. */
   best: 3,
@@ -61,18 +60,15 @@ export const Book = {
 } as const;
 
 export const Header = {
-  /** Head of the list of free slots. */
   freeOrder: 0,
-  /** Slots ever used. Rows above them were never touched. */
+  /** Slots, and rows of ladders, ever used. Rows above them were never touched. */
   orderRows: 1,
-  /** Rows of ladders ever used. */
   levelRows: 2,
   /** Heads of the lists of free ladders, by the binary logarithm of their number of rows. */
   freeLadders: 32,
   size: 64,
 } as const;
 
-/** Sizes of the tables. */
 export interface MatchingCapacities {
   readonly books: number;
   /** Orders that may rest at the same time, in all books together. */
@@ -111,7 +107,6 @@ export interface MatchingMemory {
   readonly orders: number;
 }
 
-/** The size of each table in bytes. */
 export function matchingBytes(
   capacities: MatchingCapacities,
 ): Record<'header' | 'books' | 'rows', number> {
@@ -133,7 +128,6 @@ export function allocateMatching(capacities: MatchingCapacities): MatchingMemory
   };
 }
 
-/** The first row of the ladders in a table with room for so many orders. */
 export function firstLadderRow(orders: number): number {
   return (orders + 1) << ORDER_ROW;
 }

@@ -7,7 +7,7 @@ import { BOOK_I, Book, ORDER_I, ORDER_ROW, Order, ROW_F, ROW_I, Row } from './me
 
 /**
  * True when there is room for a ladder of so many levels for each of `count` books that are not
- * empty.
+ * empty or keep a ladder.
  */
 export function canRescale(core: Matching, levels: number, count: number): boolean {
   return core.ladders.available(levels, count);
@@ -16,7 +16,8 @@ export function canRescale(core: Matching, levels: number, count: number): boole
 /**
  * Gives a book another number of levels. What rests at level n moves to n x multiply / divide,
  * which must be a whole number for every occupied level. Queues stay as they are. The caller has
- * checked that there is room; an empty book needs none.
+ * checked that there is room; an empty book needs none unless it keeps a ladder, for orders that
+ * are to rest later.
  */
 export function rescale(
   core: Matching,
@@ -24,6 +25,7 @@ export function rescale(
   levels: number,
   multiply: number,
   divide: number,
+  keepsLadder = false,
 ): void {
   const { bookI } = core;
   const b = book << BOOK_I;
@@ -32,7 +34,7 @@ export function rescale(
   const moves = [moveSide(core, b, Side.bid), moveSide(core, b, Side.ask)];
   bookI[b + Book.levels] = levels;
   if (ladder === 0) return;
-  if (moves.every((side) => side.length === 0)) {
+  if (!keepsLadder && moves.every((side) => side.length === 0)) {
     // The book gets another ladder when an order rests.
     bookI[b + Book.ladder] = 0;
     core.ladders.give(before, ladder);
@@ -69,7 +71,6 @@ function moveSide(core: Matching, b: number, side: Side): number[] {
   return found;
 }
 
-/** Moves a level with its queue to another row and level number. */
 function moveLevel(core: Matching, from: number, to: number, level: number): void {
   const { rowF, rowI } = core;
   const head = from + rowI[(from << ROW_I) + Row.next]!;

@@ -21,5 +21,10 @@ export function setWeight(t: Tables, row: ResolutionRow, outcome: number, weight
 /** Micro-units paid for shares of an outcome, rounded down. */
 export function payoutOf(t: Tables, row: ResolutionRow, outcome: number, shares: number): number {
   const sum = t.resolutionI[(row << RESOLUTION_I) + Resolution.sum]!;
-  return mulDivFloor(shares, weightOf(t, row, outcome), sum);
+  return payoutByWeight(shares, weightOf(t, row, outcome), sum);
+}
+
+/** @param sum of the weights of all outcomes, not 0 */
+export function payoutByWeight(shares: number, weight: number, sum: number): number {
+  return mulDivFloor(shares, weight, sum);
 }

@@ -28,7 +28,6 @@ function positionTag(account: number, token: number): number {
   return Math.imul(Math.imul(account, GOLDEN) ^ (token + 0x7f4a7c15), 0x85ebca6b);
 }
 
-/** Row of the shares of an account in a token; 0 = none. */
 export function findPosition(t: Tables, account: AccountRow, token: TokenRow): PositionRow | 0 {
   const { positionI, positionIndex } = t;
   const tag = positionTag(account, token);
@@ -127,7 +126,6 @@ function unlink(t: Tables, row: PositionRow): void {
   links.fill(0, link, link + (1 << POSITION_LINK_I));
 }
 
-/** Entries of the index of positions: tag and row by turns. */
 export function positionEntries(t: Tables): Int32Array {
   const { ledger, positionI } = t;
   const entries = new Int32Array(2 * ledger[Ledger.positions]!);

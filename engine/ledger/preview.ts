@@ -23,7 +23,8 @@ import {
   State,
 } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
-import { type MarketRow, mulDivFloor, type OrderRow } from '../tables/units.ts';
+import type { AccountRow, MarketRow, OrderRow } from '../tables/units.ts';
+import { payoutByWeight } from './payout.ts';
 import { reservedCash } from './reservations.ts';
 
 export interface OutcomePreview {
@@ -35,8 +36,23 @@ export interface OutcomePreview {
   readonly venuePaid: number;
 }
 
+export interface HolderPreview {
+  readonly account: AccountRow;
+  readonly outcome: number;
+  readonly shares: number;
+  readonly paid: number;
+}
+
+/** Rows from a place on, at most so many. */
+interface Page {
+  readonly from: number;
+  readonly limit: number;
+}
+
 export interface PayoutPreview {
   readonly outcomes: readonly OutcomePreview[];
+  /** Holders of the page, by outcome; every other member is about all. */
+  readonly rows: readonly HolderPreview[];
   readonly wallets: number;
   readonly paid: number;
   readonly venuePaid: number;
@@ -51,19 +67,29 @@ export function previewPayout(
   t: Tables,
   market: MarketRow,
   weights: readonly number[],
+  page: Page,
 ): PayoutPreview {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const first = t.marketI[(market << MARKET_I) + Market.firstToken]!;
   const accounts = new Set<number>();
-  const outcomes = weights.map((weight, outcome) =>
-    previewOutcome(t, first + outcome, (shares) => mulDivFloor(shares, weight, sum), accounts),
-  );
+  const rows: HolderPreview[] = [];
+  let place = 0;
+  const outcomes = weights.map((weight, outcome) => {
+    const payout = (shares: number) => payoutByWeight(shares, weight, sum);
+    return previewOutcome(t, first + outcome, payout, (account, shares) => {
+      accounts.add(account);
+      const isOnPage = place >= page.from && rows.length < page.limit;
+      if (isOnPage) rows.push({ account, outcome, shares, paid: payout(shares) });
+      place += 1;
+    });
+  });
   const paid = outcomes.reduce((total, each) => total + each.paid, 0);
   const venuePaid = outcomes.reduce((total, each) => total + each.venuePaid, 0);
   const collateral = t.marketF[(market << MARKET_F) + Market.collateral]!;
   const rounding = collateral - paid - venuePaid;
   return {
     outcomes,
+    rows,
     wallets: accounts.size,
     paid,
     venuePaid,
@@ -76,7 +102,7 @@ function previewOutcome(
   t: Tables,
   token: number,
   payout: (shares: number) => number,
-  accounts: Set<number>,
+  visit: (account: AccountRow, shares: number) => void,
 ): OutcomePreview {
   let [wallets, shares, paid] = [0, 0, 0];
   let row = t.holderI[(token << HOLDER_I) + Holder.head]!;
@@ -87,7 +113,7 @@ function previewOutcome(
       wallets += 1;
       shares += total;
       paid += payout(total);
-      accounts.add(t.positionI[(row << POSITION_I) + Position.account]!);
+      visit(t.positionI[(row << POSITION_I) + Position.account]! as AccountRow, total);
     }
     row = t.positionLinkI[(row << POSITION_LINK_I) + PositionLink.tokenNext]!;
   }

@@ -96,13 +96,11 @@ export function venueShares({ holderF }: Pick<Tables, 'holderF'>, token: TokenRo
 export interface MarketResolution {
   readonly isDone: boolean;
   readonly isVoid: boolean;
-  /** Weight of each outcome, which pays weight / sum. */
   readonly weights: readonly number[];
   readonly sum: number;
   readonly paid: number;
 }
 
-/** Resolution of a market; `undefined` before it begins. */
 export function resolutionOf(t: Tables, market: MarketRow): MarketResolution | undefined {
   const row = t.marketI[(market << MARKET_I) + Market.resolution]! as ResolutionRow | 0;
   if (row === 0) return undefined;
@@ -166,7 +164,6 @@ export function isResolving({ ledger }: Pick<Tables, 'ledger'>): boolean {
   return ledger[Ledger.resolving] !== 0;
 }
 
-/** First market that is being paid out; 0 = none. */
 export function nextResolving(t: Tables): MarketRow | 0 {
   const { ledger, resolutionI } = t;
   if (ledger[Ledger.resolving] === 0) return 0;
@@ -194,11 +191,12 @@ export interface LedgerTotals {
   readonly rounding: number;
   /** Micro-units, always 0 after a batch. */
   readonly imbalance: number;
-  /** Entries ever made, positions in use, markets being paid out, proposed payouts. */
   readonly entries: number;
   readonly positions: number;
   readonly resolving: number;
   readonly proposals: number;
+  /** Seasons whose end has begun. */
+  readonly seasons: number;
 }
 
 export function ledgerTotals({ ledger }: Pick<Tables, 'ledger'>): LedgerTotals {
@@ -213,5 +211,6 @@ export function ledgerTotals({ ledger }: Pick<Tables, 'ledger'>): LedgerTotals {
     positions: ledger[Ledger.positions]!,
     resolving: ledger[Ledger.resolving]!,
     proposals: ledger[Ledger.proposals]!,
+    seasons: ledger[Ledger.seasons]!,
   };
 }

@@ -59,7 +59,6 @@ const rowsOfTexts = (t: Tables): Rows => ({
   index: t.operatorIdIndex,
 });
 
-/** Ring of a command's id with milliseconds: of operators, or of users. */
 function realmOf(i32: Int32Array, at: number): number {
   return (i32[at + 1]! & RequestFlag.operator) !== 0 ? 0 : 1;
 }
@@ -123,7 +122,6 @@ export function checkRequest(
   return ms > forgotten ? undefined : 'idTooOld';
 }
 
-/** True when a text id fits, perhaps in the row of an expired one. */
 function hasTextRoom(t: Tables, time: number): boolean {
   const { capacities, ledger } = t;
   const first = ledger[Ledger.firstOperatorId]!;
@@ -163,7 +161,6 @@ export function enterRequest(
   indexInsert(rows.index, tagOf(i32, key, REQUEST_KEY_WORDS), row + 1);
 }
 
-/** Returns the next row of a ring. A full ring forgets its oldest id. */
 function nextRingRow(t: Tables, realm: number): number {
   const { ledger } = t;
   const sequence = ledger[Ledger.requests + realm]!;
@@ -207,7 +204,6 @@ function removeFromIndex({ i32, index }: Rows, row: number): void {
   assert(indexRemove(index, tag, row + 1), 'a request is known by its id');
 }
 
-/** Entries of the index of ids with milliseconds: tag and row by turns. */
 export function requestEntries(t: Tables): Int32Array {
   const ends = Array.from({ length: REALMS }, (_, realm) => t.ledger[Ledger.requests + realm]!);
   const kept = ends.reduce((sum, end) => sum + Math.min(end, REQUESTS_KEPT), 0);
@@ -218,7 +214,6 @@ export function requestEntries(t: Tables): Int32Array {
   return entries.words;
 }
 
-/** Entries of the index of text ids: tag and row by turns. */
 export function textIdEntries(t: Tables): Int32Array {
   const first = t.ledger[Ledger.firstOperatorId]!;
   const end = t.ledger[Ledger.operatorIds]!;
@@ -245,7 +240,6 @@ class IndexEntries {
   }
 }
 
-/** Asserts that the index holds exactly the stored texts, and that they are in the order of their times. */
 export function auditTextIds(t: Tables): void {
   const { capacities, ledger, operatorIdIndex: index } = t;
   if (ledger[Ledger.operatorIds] === 0) return;

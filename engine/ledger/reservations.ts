@@ -6,8 +6,16 @@
 import type { EngineContext } from '../context.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
-import type { AccountRow, OrderRow, PositionRow, TokenRow } from '../tables/units.ts';
-import { mulDivFloor } from '../tables/units.ts';
+import type {
+  AccountRow,
+  MicroShares,
+  OrderRow,
+  PositionRow,
+  Ticks,
+  TicksPerUnit,
+  TokenRow,
+} from '../tables/units.ts';
+import { largestScheduleFee, mulDivFloor } from '../tables/units.ts';
 import { dropPosition, findPosition, positionRoom, takePosition } from './positions.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -17,6 +25,8 @@ const {
   CASH_F,
   Cash,
   Flag,
+  MARKET_I,
+  Market,
   ORDER_F,
   ORDER_I,
   Order,
@@ -27,7 +37,12 @@ const {
   Token,
 } = layout;
 
-/** True when an account has too little free cash for a BUY, or too few free shares for a SELL. */
+/** Free cash of a wallet; 0 without an account. */
+export function freeCash({ cashF }: Tables, account: AccountRow | 0): number {
+  const d = account << CASH_F;
+  return account === 0 ? 0 : cashF[d | Cash.total]! - cashF[d | Cash.reserved]!;
+}
+
 export function lacksFunds(
   t: Tables,
   account: AccountRow | 0,
@@ -37,10 +52,7 @@ export function lacksFunds(
   collateral: number,
 ): boolean {
   if (account === 0) return true;
-  if (sells === 0) {
-    const d = account << CASH_F;
-    return t.cashF[d | Cash.total]! - t.cashF[d | Cash.reserved]! < collateral;
-  }
+  if (sells === 0) return freeCash(t, account) < collateral;
   const d = position << POSITION_F;
   return t.positionF[d | Position.total]! - t.positionF[d | Position.reserved]! < shares;
 }
@@ -111,6 +123,38 @@ export function reserveAgain({ events, t }: EngineContext, order: OrderRow, befo
   const account = t.orderI[(order << ORDER_I) | Order.maker]! as AccountRow;
   t.cashF[(account << CASH_F) | Cash.reserved]! += reservedCash(t, order) - before;
   if (events.isOn) events.reserved(t, account, 0, 0);
+}
+
+/** Cash of a delayed BUY: what it can cost, with the largest fee of a schedule. */
+export function delayedCash(t: Tables, order: OrderRow): number {
+  const d = order << ORDER_F;
+  const w = order << ORDER_I;
+  const budget = t.orderF[d | Order.budget]!;
+  const token = t.orderI[w | Order.token]! << TOKEN_I;
+  const market = t.tokenI[token | Token.market]! << MARKET_I;
+  const rate = t.marketI[market | Market.feeRate]!;
+  if (rate === 0) return budget;
+  const grid = t.marketI[market | Market.ticksPerUnit]! as TicksPerUnit;
+  const price = t.orderI[w | Order.price]!;
+  const limit = (t.tokenI[token | Token.mirrored] === 1 ? grid - price : price) as Ticks;
+  const shares = t.orderF[d | Order.remaining]! as MicroShares;
+  const exponent = t.marketI[market | Market.feeExponent]!;
+  return budget + largestScheduleFee(shares, limit, grid, rate, exponent);
+}
+
+export function reserveDelayed({ events, t }: EngineContext, order: OrderRow, sign: 1 | -1): void {
+  const { cashF, orderI, positionF } = t;
+  const w = order << ORDER_I;
+  const account = orderI[w | Order.maker]! as AccountRow;
+  if ((orderI[w | Order.flags]! & Flag.sell) === 0) {
+    cashF[(account << CASH_F) | Cash.reserved]! += sign * delayedCash(t, order);
+    if (events.isOn) events.reserved(t, account, 0, 0);
+    return;
+  }
+  const position = orderI[w | Order.position]! as PositionRow;
+  const shares = t.orderF[(order << ORDER_F) | Order.remaining]!;
+  positionF[(position << POSITION_F) | Position.reserved]! += sign * shares;
+  if (events.isOn) events.reserved(t, account, position, orderI[w | Order.token]! as TokenRow);
 }
 
 function changeReserved({ events, t }: EngineContext, order: OrderRow, sign: 1 | -1): void {

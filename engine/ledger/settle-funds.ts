@@ -7,6 +7,7 @@ import * as coreModule from '../context.ts';
 import * as codes from '../tables/codes.ts';
 import * as layout from '../tables/layout.ts';
 import type { AccountRow, MarketRow, OrderRow, PositionRow, TokenRow } from '../tables/units.ts';
+import { addCost } from './exposure.ts';
 import { reservedCash } from './reservations.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -45,7 +46,8 @@ export function settleFunds(
   const takerBuys = (orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
   const makerBuys = (orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
   const size = legs[Leg.size]!;
-  const fee = legs[Leg.fee]!;
+  const feeShares = legs[Leg.feeShares]!;
+  const feeCash = legs[Leg.fee]! - feeShares;
   const makerLeg = legs[Leg.maker]!;
   const takerLeg = legs[Leg.taker]!;
   if (makerBuys) {
@@ -59,15 +61,14 @@ export function settleFunds(
   legs[Leg.cash] = makerBuys ? -makerLeg : makerLeg;
   legs[Leg.shares] = makerBuys ? size : -size;
   move(context, maker);
-  legs[Leg.cash] = takerBuys ? -takerLeg : takerLeg - fee;
-  legs[Leg.shares] = takerBuys ? size - fee : -size;
+  legs[Leg.cash] = (takerBuys ? -takerLeg : takerLeg) - feeCash;
+  legs[Leg.shares] = takerBuys ? size - feeShares : -size;
   move(context, taker);
-  if (takerBuys) {
+  if (feeShares !== 0) {
     const token = orderI[(taker << ORDER_I) | Order.token]!;
-    holderF[(token << HOLDER_F) | Holder.venue]! += fee;
-  } else {
-    ledger[Ledger.fees]! += fee;
+    holderF[(token << HOLDER_F) | Holder.venue]! += feeShares;
   }
+  ledger[Ledger.fees]! += feeCash;
   if (takerBuys !== makerBuys) {
     // Of one token: what the buyer lacked is missing.
     ledger[Ledger.rounding]! -= takerBuys ? makerLeg - takerLeg : takerLeg - makerLeg;
@@ -89,6 +90,7 @@ function move(context: EngineContext, order: OrderRow): void {
   cashF[(account << CASH_F) | Cash.total]! += cash;
   positionF[(position << POSITION_F) | Position.total]! += shares;
   ledger[Ledger.cash]! += cash;
+  addCost(t, account, position, -cash);
   const entry = ledger[Ledger.entries]!;
   ledger[Ledger.entries] = entry + 1;
   if (!events.isOn) return;

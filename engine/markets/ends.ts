@@ -4,10 +4,11 @@
  */
 import type { EngineContext } from '../context.ts';
 import { eachOrder } from '../orders/books.ts';
+import { delayedIn } from '../orders/delayed.ts';
 import { closeOrder } from '../orders/orders.ts';
 import { EndReason, type EndReasonCode, MarketFlag } from '../tables/codes.ts';
 import { MARKET_F, MARKET_I, Market, State } from '../tables/layout.ts';
-import type { BookRow, MarketRow, MicroShares } from '../tables/units.ts';
+import type { BookRow, MarketRow, MicroShares, OrderRow } from '../tables/units.ts';
 
 /** Sets the end of a market, 0 = none. A reached end or a resolution makes it final. */
 export function setEnd(context: EngineContext, market: MarketRow, end: number): void {
@@ -44,7 +45,7 @@ export function dropEnd({ t: { ending } }: EngineContext, market: MarketRow): vo
   if (ending.has(market)) ending.remove(market);
 }
 
-/** Ends all resting orders of a market. Its books count as changed even without orders. */
+/** Ends all resting and delayed orders of a market. Its books count as changed even without orders. */
 export function endOrders(context: EngineContext, market: MarketRow, reason: EndReasonCode): void {
   const { marketI } = context.t;
   const firstBook = marketI[(market << MARKET_I) + Market.firstBook]!;
@@ -53,4 +54,9 @@ export function endOrders(context: EngineContext, market: MarketRow, reason: End
     context.touch(book as BookRow);
     eachOrder(context.t, book as BookRow, (row) => closeOrder(context, row, reason));
   }
+  endDelayed(context, market, reason);
+}
+
+export function endDelayed(context: EngineContext, market: MarketRow, reason: EndReasonCode): void {
+  for (const row of delayedIn(context, market)) closeOrder(context, row as OrderRow, reason);
 }

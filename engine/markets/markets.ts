@@ -7,6 +7,7 @@ import { canRescale, NO_LEVEL, rescale, Side } from '../book/matching.ts';
 import { CommandKind, commandKind, MarketChangeCommand, MarketCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
 import { eachOrder } from '../orders/books.ts';
+import { delayedIn, hasDelayed } from '../orders/delayed.ts';
 import { closeOrder } from '../orders/orders.ts';
 import type { RejectReasonCode } from '../orders/reject-reasons.ts';
 import { RejectReason } from '../orders/reject-reasons.ts';
@@ -31,16 +32,17 @@ import type {
   BookRow,
   MarketRow,
   MicroShares,
+  OrderRow,
   Ticks,
   TicksPerUnit,
   TokenRow,
 } from '../tables/units.ts';
+import { isSchedule } from '../tables/units.ts';
 import { endOrders, setEnd } from './ends.ts';
 import { heldFlags, releasedFlags } from './held-flags.ts';
 
 const SIDES = [Side.bid, Side.ask] as const;
 
-/** Row of a market by condition id (8 words from `offset`); 0 = none. */
 export function findMarket(t: Tables, key: Int32Array, offset: number): MarketRow | 0 {
   const tag = tagOf(key, offset, ID_WORDS);
   const { marketIndex, marketI } = t;
@@ -54,7 +56,6 @@ export function foundMarkets(t: Tables): number {
   return newest === 0 || findMarket(t, t.marketI, id) === newest ? newest : newest - 1;
 }
 
-/** Row of a token by its id (8 words from `offset`); 0 = none. */
 export function findToken(t: Tables, key: Int32Array, offset: number): TokenRow | 0 {
   const tag = tagOf(key, offset, ID_WORDS);
   return indexFind(t.tokenIndex, t.tokenI, TOKEN_I, Token.id, key, offset, ID_WORDS, tag);
@@ -163,8 +164,9 @@ export function changeMarket(
   const endsNow = (flags & MarketFlag.ended) !== 0 && (before & MarketFlag.ended) === 0;
   if (grid !== t.marketI[offset + Market.ticksPerUnit]!) {
     // One that ends has nothing left to move, so it never fails for want of room.
-    const moved = endsNow ? 0 : countBooksInUse(t, firstBook, endBook);
+    const moved = endsNow ? 0 : countLadders(context, firstBook, endBook);
     if (!canRescale(t.matching, grid, moved)) return RejectReason.tableFull;
+    if (!suitsFees(t, offset, grid)) return RejectReason.feeScheduleInvalid;
   }
 
   context.changes += 1;
@@ -174,6 +176,7 @@ export function changeMarket(
   if (endsNow) endOrders(context, market, EndReason.marketEnded);
   if (grid !== t.marketI[offset + Market.ticksPerUnit]!) {
     for (let book = firstBook; book < endBook; book++) regrid(context, book, grid);
+    regridDelayed(context, market, t.marketI[offset + Market.ticksPerUnit]! as TicksPerUnit, grid);
     t.marketI[offset + Market.ticksPerUnit] = grid;
   }
   t.marketI[offset + Market.flags] = flags;
@@ -188,17 +191,30 @@ export function changeMarket(
   return RejectReason.accepted;
 }
 
-export function hasOrders(t: Tables, market: MarketRow): boolean {
-  const firstBook = t.marketI[(market << MARKET_I) + Market.firstBook]! as BookRow;
-  const count = t.marketI[(market << MARKET_I) + Market.bookCount]!;
-  return countBooksInUse(t, firstBook, firstBook + count) > 0;
+/** False when a sale at the lowest price of the grid could owe more than its proceeds. */
+function suitsFees({ marketI }: Tables, offset: number, grid: TicksPerUnit): boolean {
+  const rate = marketI[offset + Market.feeRate]!;
+  return isSchedule(grid, rate, marketI[offset + Market.feeExponent]!, 0);
 }
 
-function countBooksInUse(t: Tables, first: BookRow, end: number): number {
+export function hasOrders(t: Tables, market: MarketRow): boolean {
+  const firstBook = t.marketI[(market << MARKET_I) + Market.firstBook]!;
+  const endBook = firstBook + t.marketI[(market << MARKET_I) + Market.bookCount]!;
+  for (let book = firstBook; book < endBook; book++) {
+    if (!isEmpty(t, book as BookRow)) return true;
+  }
+  return false;
+}
+
+function isEmpty({ matching }: Tables, book: BookRow): boolean {
+  return SIDES.every((side) => matching.best(book, side) === NO_LEVEL);
+}
+
+/** Ladders that books need for another grid: for orders that rest, or that wait for a taker delay. */
+function countLadders(context: EngineContext, first: BookRow, end: number): number {
   let count = 0;
-  for (let book: number = first; book < end; book++) {
-    const isEmpty = SIDES.every((side) => t.matching.best(book, side) === NO_LEVEL);
-    if (!isEmpty) count += 1;
+  for (let book = first; book < end; book++) {
+    if (!isEmpty(context.t, book) || hasDelayed(context, book)) count += 1;
   }
   return count;
 }
@@ -229,7 +245,22 @@ function regrid(context: EngineContext, book: BookRow, grid: TicksPerUnit): void
   eachOrder(t, book, (row, tick) => {
     t.orderI[(row << ORDER_I) + Order.price] = (tick * grid) / oldGrid;
   });
-  rescale(t.matching, book, grid, grid, oldGrid);
+  rescale(t.matching, book, grid, grid, oldGrid, hasDelayed(context, book));
   t.bookI[at + Book.ticksPerUnit] = grid;
   context.events.tick(book, oldGrid, grid);
+}
+
+function regridDelayed(
+  context: EngineContext,
+  market: MarketRow,
+  oldGrid: TicksPerUnit,
+  grid: TicksPerUnit,
+): void {
+  const { orderI } = context.t;
+  for (const row of delayedIn(context, market)) {
+    const at = (row << ORDER_I) + Order.price;
+    const moved = orderI[at]! * grid;
+    if (moved % oldGrid === 0) orderI[at] = moved / oldGrid;
+    else closeOrder(context, row as OrderRow, EndReason.tickChange);
+  }
 }

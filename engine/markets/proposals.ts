@@ -101,7 +101,6 @@ function halt(
   ledger[Ledger.earliestDeadline] = earliest === 0 ? deadline : Math.min(earliest, deadline);
 }
 
-/** Applies a withdrawProposal command: the market trades as without the proposal. */
 export function withdrawProposal(
   context: EngineContext,
   i32: Int32Array,

@@ -6,11 +6,13 @@
 import { assert, NO_LEVEL, Side } from '../book/matching.ts';
 import { CommandKind, RequestFlag, ResolveCommand, ResolveStepCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
+import { addCost } from '../ledger/exposure.ts';
 import { payoutOf, setWeight, weightOf } from '../ledger/payout.ts';
 import { dropPosition, findPosition } from '../ledger/positions.ts';
 import { checkRequest, enterRequest, findRequest } from '../ledger/requests.ts';
 import { closeOrder } from '../orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../orders/reject-reasons.ts';
+import { settleMarket } from '../orders/unsettled.ts';
 import { PAYOUT_SUM_MAX } from '../tables/capacities.ts';
 import { EndReason, EntryCause, ID_WORDS, MarketFlag, ResolutionState } from '../tables/codes.ts';
 import {
@@ -41,12 +43,11 @@ import type {
   ResolutionRow,
   TokenRow,
 } from '../tables/units.ts';
-import { dropEnd } from './ends.ts';
+import { dropEnd, endDelayed } from './ends.ts';
 import { releasedFlags } from './held-flags.ts';
 
 const SIDES = [Side.bid, Side.ask] as const;
 
-/** Applies a resolve command: the market never trades again. */
 export function resolveMarket(
   context: EngineContext,
   i32: Int32Array,
@@ -179,6 +180,7 @@ export function beginResolution(
 ): void {
   const { ledger, marketI, resolutionI } = context.t;
   const offset = market << MARKET_I;
+  settleMarket(context, market);
   ledger[Ledger.resolving]! += 1;
   resolutionI[(row << RESOLUTION_I) + Resolution.state] = ResolutionState.resolving;
   touchBooks(context, market);
@@ -186,6 +188,7 @@ export function beginResolution(
   marketI[offset + Market.resolution] = row;
   const flags = releasedFlags(marketI[offset + Market.flags]!);
   marketI[offset + Market.flags] = (flags & ~MarketFlag.tradable) | MarketFlag.ended;
+  endDelayed(context, market, EndReason.resolved);
   context.events.resolved(market, ResolutionState.resolving, isAtDeadline);
 }
 
@@ -215,7 +218,6 @@ export function resolveStep(context: EngineContext, i32: Int32Array, at: number)
   return RejectReason.accepted;
 }
 
-/** Ends open orders of the market. Returns false when there was none. */
 function endOrders(context: EngineContext, market: MarketRow, limit: number): boolean {
   const { marketI, matching } = context.t;
   const firstBook = marketI[(market << MARKET_I) + Market.firstBook]!;
@@ -279,6 +281,7 @@ function pay(
   assert(positionF[d + Position.reserved] === 0, 'no order of a market is open when it pays');
   const paid = payoutOf(t, row, outcome, shares);
   positionF[d + Position.total] = 0;
+  addCost(t, account, position, -paid);
   cashF[(account << CASH_F) + Cash.total]! += paid;
   ledger[Ledger.cash]! += paid;
   takeCollateral(t, market, paid);

@@ -17,7 +17,6 @@ export function accountTag(key: Int32Array, at: number): number {
   return Math.imul(key[at]! ^ Math.imul(key[at + 1]!, GOLDEN), GOLDEN) ^ key[at + 4]!;
 }
 
-/** Row of an address (five words from `at`); 0 = none. */
 export function findAccount(t: Tables, key: Int32Array, at: number): AccountRow | 0 {
   const tag = accountTag(key, at);
   const { accountI, accountIndex } = t;

@@ -6,14 +6,26 @@
 import { NO_LEVEL, readSide, Side } from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
 import { EventKind } from '../events.ts';
-import { BOOK_I, Book, ORDER_F, Order } from '../tables/layout.ts';
+import { BOOK_I, Book, ORDER_F, Order, State } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { BookRow, MicroShares, OrderRow, Ticks } from '../tables/units.ts';
 
-/** Best tick of a side; 0 = empty. */
 export function bestTick(t: Tables, book: BookRow, side: Side): Ticks | 0 {
   const level = t.matching.best(book, side);
   return level === NO_LEVEL ? 0 : (level as Ticks);
+}
+
+/** Places of open orders that are taken: of those that rest, and of those that wait for a taker delay. */
+export function placesTaken({ state }: Pick<Tables, 'state'>): number {
+  return state[State.openOrders]! + state[State.sourceLevels]! + state[State.delays]!;
+}
+
+/**
+ * True when one more order can rest in a book. Delayed orders hold their places, so that no capacity decides what
+ * becomes of them later: a replay may have larger tables.
+ */
+export function hasPlace(t: Tables, book: BookRow): boolean {
+  return placesTaken(t) < t.capacities.orders && t.matching.hasRoom(book);
 }
 
 /** Calls `visit` for each order of a book, lowest price first, in queue order. `visit` may remove it. */

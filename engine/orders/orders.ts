@@ -18,6 +18,7 @@ import * as units from '../tables/units.ts';
 import { sameId } from '../tables/words.ts';
 import { linkOwner, unlinkOwner } from './accounts.ts';
 import { rest } from './books.ts';
+import { stopDelay } from './delayed.ts';
 import { endLevel } from './source-rows.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
@@ -134,7 +135,7 @@ export type Opener = (
  */
 export function opening(context: EngineContext): Opener {
   const { t } = context;
-  const { orderF, orderI, state } = t;
+  const { orderF, orderI, state, walletOrders } = t;
   return (row, book, side, tick, owner) => {
     const offset = row << ORDER_I;
     // Its status was 0 until now.
@@ -143,6 +144,7 @@ export function opening(context: EngineContext): Opener {
     const restingSlot = rest(context, row, book, side, tick);
     orderI[offset | Order.restingSlot] = restingSlot;
     linkOwner(t, owner, restingSlot);
+    walletOrders[orderI[offset | Order.maker]!]! += 1;
     if (orderF[(row << ORDER_F) | Order.expiry] !== 0) t.expiring.add(row);
     if (state[State.ledger] !== 0) reserve(context, row);
   };
@@ -164,10 +166,22 @@ export function closeOrder(context: EngineContext, row: OrderRow, reason: EndRea
   const { t } = context;
   const { matching: m } = t;
   const restingSlot = t.orderI[(row << ORDER_I) | Order.restingSlot]!;
+  if (restingSlot < 0) {
+    closeDelayed(context, row, reason);
+    return;
+  }
   const book = m.book(restingSlot) as BookRow;
   context.touch(book);
   m.cancel(restingSlot);
   closeRested(context, row, book, m.level(restingSlot) as Ticks, m.total as MicroShares, reason);
+}
+
+function closeDelayed(context: EngineContext, row: OrderRow, reason: EndReasonCode): void {
+  const { orderI, tokenI } = context.t;
+  const offset = row << ORDER_I;
+  stopDelay(context, row);
+  const book = tokenI[(orderI[offset | Order.token]! << TOKEN_I) | Token.book]! as BookRow;
+  closeUnrested(context, row, book, orderI[offset | Order.price]! as Ticks, reason);
 }
 
 /**
@@ -189,6 +203,7 @@ export function closeRested(
     return;
   }
   unlinkOwner(t, orderI[offset | Order.owner]! as AccountRow, orderI[offset | Order.restingSlot]!);
+  t.walletOrders[orderI[offset | Order.maker]!]! -= 1;
   orderI[offset | Order.restingSlot] = 0;
   if (orderI[offset | Order.heap] !== 0) t.expiring.remove(row);
   if (state[State.ledger] !== 0) unreserve(context, row);

@@ -8,7 +8,9 @@ import { assert } from '../book/matching.ts';
 import * as commands from '../commands.ts';
 import type { Applier, EngineContext } from '../context.ts';
 import * as core from '../context.ts';
+import { exposureLeft } from '../ledger/exposure.ts';
 import {
+  freeCash,
   hasPositionRoom,
   holdPosition,
   lacksFunds,
@@ -30,8 +32,11 @@ import type {
   TicksPerUnit,
   TokenRow,
 } from '../tables/units.ts';
+import { largestScheduleFee } from '../tables/units.ts';
 import { copyFour, copyId, sameAddress } from '../tables/words.ts';
 import { bindWallet, findAccount, makeAccount } from './accounts.ts';
+import { hasPlace } from './books.ts';
+import { delayOrder, hasDelayRoom, mayDelay, takerDelay } from './delayed.ts';
 import { crosses, matchTaker, probeLiquidity } from './match.ts';
 import {
   closeOrder,
@@ -119,6 +124,10 @@ export function placing(context: EngineContext): Applier {
     const limit = ((ticks ^ -mirrored) + (-mirrored & (grid + 1))) as Ticks;
     const best = t.matching.best(book, (1 - side) as matching.Side);
     const isCrossing = crosses(side, best, limit);
+    if (hasLedger && isCrossing && lacksFee(context, flags, market, maker, f64, at, ticks, grid))
+      return RejectReason.notEnough;
+    if (hasLedger && sells === 0 && collateral > exposureLeft(t, maker))
+      return RejectReason.exposureTooHigh;
     const full = checkRoom(
       context,
       type,
@@ -132,10 +141,16 @@ export function placing(context: EngineContext): Applier {
     );
     if (full !== RejectReason.accepted) return full;
     if (hasLedger && !hasPositionRoom(context)) return RejectReason.tableFull;
+    const delay = isCrossing ? takerDelay(t, market, i32, at) : 0;
+    if (delay !== 0) {
+      if (!hasDelayRoom(t)) return RejectReason.tableFull;
+      if (!mayDelay(t, owner)) return RejectReason.tooManyDelayed;
+    }
     if (isCrossing || !isResting(type)) {
       const unmatched = checkMatch(context, flags, book, side, limit, best, maker, shares);
       if (unmatched !== RejectReason.accepted) return unmatched;
     }
+    if ((flags & OrderFlag.trial) !== 0) return RejectReason.accepted;
     const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
     const ownerSlot = isOwnWallet ? makerSlot : ownerOf(context, owner, i32, at);
     if (t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] !== ownerSlot) {
@@ -145,6 +160,11 @@ export function placing(context: EngineContext): Applier {
     fillRow(context, row, i32, f64, at, makerSlot, ownerSlot, side, limit);
     if (hasLedger) holdPosition(context, row, makerSlot, (token >>> TOKEN_I) as TokenRow);
     register(context, entry, tag, row);
+    if (delay !== 0) {
+      delayOrder(context, row, delay);
+      context.events.delayed(limit, grid);
+      return RejectReason.accepted;
+    }
     context.events.placed(limit, grid);
     if (!isCrossing || accept(context, row, type, book, limit))
       open(row, book, side, limit, ownerSlot);
@@ -152,11 +172,10 @@ export function placing(context: EngineContext): Applier {
   };
 }
 
-function isResting(type: number): boolean {
+export function isResting(type: number): boolean {
   return type <= OrderType.GTD;
 }
 
-/** Checks market, amounts, expiration, fee, taker and largest size (docs/protocol.md#order-of-checks). */
 function checkTerms(
   context: EngineContext,
   precheck: number,
@@ -226,8 +245,31 @@ function hasFunds(
   return !lacksFunds(context.t, maker, context.position, sells, shares, collateral);
 }
 
-function mayHaveWallet(
+/**
+ * True when a taking BUY could not pay the largest fee of a schedule on top of its collateral
+ * (docs/protocol.md#fees).
+ */
+function lacksFee(
   { t }: EngineContext,
+  flags: number,
+  market: MarketRow,
+  maker: AccountRow | 0,
+  f64: Float64Array,
+  at: number,
+  limit: Ticks,
+  grid: TicksPerUnit,
+): boolean {
+  const rate = t.marketI[(market << MARKET_I) | Market.feeRate]!;
+  if (rate === 0 || (flags & (OrderFlag.sell | OrderFlag.postOnly)) !== 0) return false;
+  const exponent = t.marketI[(market << MARKET_I) | Market.feeExponent]!;
+  const shares = f64[(at >>> 1) + OrderCommand.shares]! as MicroShares;
+  const collateral = f64[(at >>> 1) + OrderCommand.collateral]!;
+  const fee = largestScheduleFee(shares, limit, grid, rate, exponent);
+  return freeCash(t, maker) < collateral + fee;
+}
+
+export function mayHaveWallet(
+  { t }: Pick<EngineContext, 't'>,
   wallet: AccountRow | 0,
   signer: AccountRow | 0,
 ): boolean {
@@ -236,9 +278,15 @@ function mayHaveWallet(
   return wallet !== 0 && t.accountI[(wallet << ACCOUNT_I) | Account.binding] === signer;
 }
 
-function mayRest({ t }: EngineContext, owner: AccountRow): boolean {
+export function mayRest(
+  { t }: Pick<EngineContext, 't'>,
+  owner: AccountRow | 0,
+  wallet: AccountRow | 0,
+): boolean {
   const most = t.state[State.openOrdersPerAccount]!;
-  return most === 0 || t.accountI[(owner << ACCOUNT_I) | Account.openCount]! < most;
+  if (most !== 0 && t.accountI[(owner << ACCOUNT_I) | Account.openCount]! >= most) return false;
+  const ofWallet = t.state[State.openOrdersPerWallet]!;
+  return ofWallet === 0 || t.walletOrders[wallet]! < ofWallet;
 }
 
 function checkRoom(
@@ -255,7 +303,7 @@ function checkRoom(
   const { t } = context;
   const { matching: m } = t;
   const rests = isResting(type);
-  if (rests && owner !== 0 && !mayRest(context, owner)) return RejectReason.tooManyOpen;
+  if (rests && !mayRest(context, owner, maker)) return RejectReason.tooManyOpen;
   if (!isOwnWallet && !mayHaveWallet(context, maker, owner)) return RejectReason.tooManyWallets;
   if (maker === 0 || owner === 0) {
     const wanted = isOwnWallet || maker !== 0 || owner !== 0 ? 1 : 2;
@@ -263,7 +311,7 @@ function checkRoom(
   }
   if (!rowRoom(context)) return RejectReason.tableFull;
   if (!rests) return RejectReason.accepted;
-  if (!m.hasRoom(book)) return RejectReason.tableFull;
+  if (!hasPlace(t, book)) return RejectReason.tableFull;
   // What lies at the limit of an order that crosses is of the other side, and goes before it rests.
   if (isCrossing || m.quantityAt(book, limit) + shares <= AMOUNT_MAX) return RejectReason.accepted;
   return RejectReason.sizeAboveMaximum;
@@ -273,7 +321,7 @@ function checkRoom(
  * Returns the reason for which post-only, FOK, FAK or self-trade refuse the order. `best`: best level of the other
  * side.
  */
-function checkMatch(
+export function checkMatch(
   context: EngineContext,
   flags: number,
   book: BookRow,
@@ -299,7 +347,8 @@ function checkMatch(
   if (isCrossing && policy !== SelfTrade.allow) {
     probeLiquidity(context, book, side, limit, maker, 1 as MicroShares);
     if (context.probedQuantity === 0 && context.probeStopped) {
-      if (policy === SelfTrade.cancelBoth) cancelFirst(context, book, best as Ticks);
+      const isTrial = (flags & OrderFlag.trial) !== 0;
+      if (policy === SelfTrade.cancelBoth && !isTrial) cancelFirst(context, book, best as Ticks);
       return RejectReason.selfTrade;
     }
     if (context.probedQuantity > 0) return RejectReason.accepted;
@@ -332,6 +381,7 @@ function register(context: EngineContext, entry: number, tag: number, row: Order
   // An order that was forgotten for its row may have left a place nearer to where the search begins.
   const indexEntry = context.hasForgotten ? indexRoom(orderIndex, tag) : entry;
   context.hasForgotten = false;
+  context.isDelayed = false;
   indexPut(orderIndex, indexEntry, tag, row);
   context.changes += 1;
   context.making = 0;
@@ -340,7 +390,7 @@ function register(context: EngineContext, entry: number, tag: number, row: Order
 }
 
 /** Matches an order that crosses. Returns true when the remainder rests; otherwise the order has closed. */
-function accept(
+export function accept(
   context: EngineContext,
   row: OrderRow,
   type: number,

@@ -80,7 +80,6 @@ function fetchToken(context: EngineContext, token: number): void {
   context.fetched = bookI[(book << BOOK_I) | Book.ticksPerUnit]!;
 }
 
-/** Fetches the rows that orders `from` to `to` of the batch will be written to. */
 function fetchFreeRows(context: EngineContext, from: number, to: number): void {
   const { closedI, closedRows, orderI, state } = context.t;
   const free = state[State.nextReusableClosed]!;
@@ -104,12 +103,12 @@ function fetchRows(context: EngineContext, count: number): void {
   context.fetched = fetched;
 }
 
-/** Fetches the entries of the cancelled orders in the matching core and in their owners' lists. */
 function fetchPlaces(context: EngineContext, count: number): void {
   const { linkI, matching, orderI } = context.t;
   let fetched = 0;
   for (let i = 0; i < count; i++) {
-    const restingSlot = orderI[(FOUND[i]! << ORDER_I) | Order.restingSlot]!;
+    // Negative for an order that waits.
+    const restingSlot = Math.max(0, orderI[(FOUND[i]! << ORDER_I) | Order.restingSlot]!);
     fetched ^= linkI[restingSlot << LINK_I]! ^ matching.level(restingSlot);
   }
   context.fetched = fetched;

@@ -1,9 +1,11 @@
 /**
- * Hash indexes and wallet counts of freshly loaded tables, filled from their rows. Snapshots leave them out: they
+ * Hash indexes, and counts of wallets and of delayed orders, of freshly loaded tables, filled from their rows. Snapshots leave them out: they
  * are a third of the memory and follow from the rows.
  */
 
 import { assert } from '../book/matching.ts';
+import { inviteEntries } from '../invites.ts';
+import { sumCosts } from '../ledger/exposure.ts';
 import { positionEntries } from '../ledger/positions.ts';
 import { requestEntries, textIdEntries } from '../ledger/requests.ts';
 import { ID_WORDS, Status } from '../tables/codes.ts';
@@ -22,6 +24,8 @@ import {
 import type { Tables } from '../tables/tables.ts';
 import type { OrderRow } from '../tables/units.ts';
 import { accountTag } from './accounts.ts';
+import { placesTaken } from './books.ts';
+import { isDelayed } from './delayed.ts';
 import { closedInMemory, closedOrder, orderStatus, orderTag } from './orders.ts';
 import { isLevel, levelTag } from './source-rows.ts';
 
@@ -41,16 +45,36 @@ export function rebuildIndexes(t: Tables): void {
     if (owner !== 0 && owner !== row) t.wallets[owner]! += 1;
   }
   indexFill(t.orderIndex, orderEntries(t));
+  countDelayed(t);
+  countWalletOrders(t, t.walletOrders);
+  indexFill(t.inviteIndex, inviteEntries(t));
   if (t.state[State.ledger] === 0) return;
+  sumCosts(t, t.walletCosts);
   indexFill(t.positionIndex, positionEntries(t));
   indexFill(t.requestIndex, requestEntries(t));
   indexFill(t.operatorIdIndex, textIdEntries(t));
 }
 
-/** Entries of the index of orders, tag and slot by turns: open orders, source levels, closed orders in memory. */
+function countDelayed({ delayCounts, delayed, orderI }: Tables): void {
+  const rows = new Int32Array(delayed.size);
+  delayed.copy(rows);
+  for (const row of rows) delayCounts[orderI[(row << ORDER_I) + Order.owner]!]! += 1;
+}
+
+/** Counts resting orders by their wallets. */
+export function countWalletOrders(t: Tables, counts: Int32Array): void {
+  for (let row = 1 as OrderRow; row <= t.state[State.orderRows]!; row++) {
+    const isResting = orderStatus(t, row) === Status.live && !isDelayed(t, row);
+    if (isResting && !isLevel(t, row)) counts[t.orderI[(row << ORDER_I) + Order.maker]!]! += 1;
+  }
+}
+
+/**
+ * Entries of the index of orders, tag and slot by turns: open and delayed orders, source levels, closed orders in
+ * memory.
+ */
 export function orderEntries(t: Tables): Int32Array {
-  const open = t.state[State.openOrders]! + t.state[State.sourceLevels]!;
-  const entries = new Int32Array(2 * (open + closedInMemory(t)));
+  const entries = new Int32Array(2 * (placesTaken(t) + closedInMemory(t)));
   let at = 0;
   const enter = (row: OrderRow): void => {
     assert(at < entries.length, 'orders are counted');

@@ -1,6 +1,6 @@
 /**
- * Reasons why an order is refused: the rules of docs/protocol.md#order-of-checks, in order. The first that fails is
- * the answer. Texts belong to the server; the engine knows only codes.
+ * Reasons why an order is refused. docs/protocol.md#order-of-checks has the rules and their order; the first that
+ * fails is the answer. Texts belong to the server; the engine knows only codes.
  */
 export const RejectReason = {
   accepted: 0,
@@ -65,5 +65,40 @@ export const RejectReason = {
   /** The review is no whole number of milliseconds from 1 to REVIEW_MS_MAX. */
   reviewInvalid: 51,
   proposalUnknown: 52,
+  // Commands of markets.
+  /** A part of a fee schedule is out of bounds, or the fee of a sale could exceed its proceeds. */
+  feeScheduleInvalid: 53,
+  /** The taker delay is no whole number of seconds from 0 to TAKER_DELAY_MAX. */
+  takerDelayInvalid: 54,
+  /** Too many orders of the signer wait for a taker delay. */
+  tooManyDelayed: 55,
+  // Relayed batches.
+  /** The nonce is not the number of the batches of the wallet before it. */
+  nonceMismatch: 56,
+  marketUnresolved: 57,
+  // Seasons.
+  /** Something is left that has to end before a season does. */
+  seasonBusy: 58,
+  /** A season ends: meanwhile nobody trades or pays. */
+  seasonEnding: 59,
+  // Invitations.
+  /** No code has this digest, or it was revoked. */
+  inviteUnknown: 60,
+  inviteRedeemed: 61,
+  /** The wallet has redeemed another code. */
+  walletInvited: 62,
+  invitesFull: 63,
+  // Orders.
+  exposureTooHigh: 64,
 } as const;
 export type RejectReasonCode = (typeof RejectReason)[keyof typeof RejectReason];
+
+/** True for reasons of orders; the others are of cancels and internal commands. */
+export function refusesOrder(reason: RejectReasonCode): boolean {
+  return (
+    reason < RejectReason.orderNotFound ||
+    reason === RejectReason.tooManyDelayed ||
+    reason === RejectReason.exposureTooHigh ||
+    reason === RejectReason.seasonEnding
+  );
+}

@@ -19,8 +19,9 @@ import type {
   TokenRow,
 } from '../tables/units.ts';
 import * as units from '../tables/units.ts';
-import { collateralOf, feeOf } from '../tables/units.ts';
+import { collateralOf, feeOf, scheduleFeeOf } from '../tables/units.ts';
 import { copyId } from '../tables/words.ts';
+import { beginUnsettled, holdFill, supersede } from './unsettled.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { MatchKind } = codes;
@@ -30,6 +31,7 @@ const {
   FILL_DOUBLES,
   FILL_WORDS,
   Fill,
+  FillTerm,
   Flag,
   MARKET_F,
   MARKET_I,
@@ -44,10 +46,6 @@ const {
 const { Leg } = coreModule;
 const { PIPS_PER_UNIT } = units;
 
-/**
- * Settles fill `i` of the match at hand: pays both sides, records it, moves the last prices, and reduces both
- * orders.
- */
 export function settleFill(
   context: EngineContext,
   taker: OrderRow,
@@ -59,6 +57,7 @@ export function settleFill(
   const { legs, t } = context;
   const { orderF, orderI, tokenI } = t;
   const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
+  const market = t.bookI[(book << BOOK_I) | Book.market]! as MarketRow;
   const takerToken = orderI[(taker << ORDER_I) | Order.token]! as TokenRow;
   const makerToken = orderI[(maker << ORDER_I) | Order.token]! as TokenRow;
   const isMirrored = tokenI[(makerToken << TOKEN_I) | Token.mirrored] === 1;
@@ -68,19 +67,21 @@ export function settleFill(
   legs[Leg.size] = t.matching.sizes[i]!;
   const hasLedger = t.state[State.ledger] !== 0;
   if (hasLedger) recordReserved(context, maker);
-  pay(context, taker, maker, book, isSame, makerTicks, takerTicks);
+  pay(context, taker, maker, market, grid, isSame, makerTicks, takerTicks);
 
   const perTick = PIPS_PER_UNIT / grid;
   const takerSells = orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell;
   const makerSells = orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell;
+  if (context.settleMs !== 0) beginUnsettled(context, taker, maker);
   lastTrade(t, takerToken, takerTicks * perTick, takerSells);
   if (!isSame) lastTrade(t, makerToken, makerTicks * perTick, makerSells);
-  record(context, taker, maker, takerTicks * perTick, makerTicks * perTick);
+  record(context, taker, maker, market, takerTicks * perTick, makerTicks * perTick);
 
   orderF[(taker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
   orderF[(maker << ORDER_F) | Order.remaining]! -= legs[Leg.size]!;
   if (hasLedger) {
-    settleFunds(context, taker, maker, t.bookI[(book << BOOK_I) | Book.market]! as MarketRow);
+    settleFunds(context, taker, maker, market);
+    if (context.settleMs !== 0) holdFill(context, taker, maker);
   }
   context.mixWord(orderI[(maker << ORDER_I) | Order.id]!);
   context.mix(legs[Leg.size]!);
@@ -93,14 +94,13 @@ function pay(
   context: EngineContext,
   taker: OrderRow,
   maker: OrderRow,
-  book: BookRow,
+  market: MarketRow,
+  grid: TicksPerUnit,
   isSame: boolean,
   makerTicks: Ticks,
   takerTicks: Ticks,
 ): void {
   const { legs, t } = context;
-  const grid = t.bookI[(book << BOOK_I) | Book.ticksPerUnit]! as TicksPerUnit;
-  const market = t.bookI[(book << BOOK_I) | Book.market]! as MarketRow;
   const takerBuys = (t.orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
   const makerBuys = (t.orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
   const size = legs[Leg.size]! as MicroShares;
@@ -111,13 +111,23 @@ function pay(
   const takerPays = takerBuys ? takeFromBudget(t, taker, takerLeg) : takerLeg;
   const missing = makerLeg - makerPays + (takerLeg - takerPays);
   if (missing !== 0) t.marketF[(market << MARKET_F) | Market.rounding]! -= missing;
-  const baseFeeBps = t.marketI[(market << MARKET_I) | Market.baseFeeBps]!;
-  const fee = feeOf(takerBuys, size, takerTicks, grid, baseFeeBps);
-  context.making += takerBuys ? takerPays : size;
-  context.taking += takerBuys ? size - fee : takerPays - fee;
   legs[Leg.maker] = makerPays;
   legs[Leg.taker] = takerPays;
+  context.making += takerBuys ? takerPays : size;
+  context.taking += takerBuys ? size : takerPays;
+  const rate = t.marketI[(market << MARKET_I) | Market.feeRate]!;
+  if (rate !== 0) {
+    // The amounts of the answer are those of the trade: the fee stands apart (docs/protocol.md#fees).
+    const exponent = t.marketI[(market << MARKET_I) | Market.feeExponent]!;
+    legs[Leg.fee] = scheduleFeeOf(size, takerTicks, grid, rate, exponent);
+    legs[Leg.feeShares] = 0;
+    return;
+  }
+  const baseFeeBps = t.marketI[(market << MARKET_I) | Market.baseFeeBps]!;
+  const fee = feeOf(takerBuys, size, takerTicks, grid, baseFeeBps);
+  context.taking -= fee;
   legs[Leg.fee] = fee;
+  legs[Leg.feeShares] = takerBuys ? fee : 0;
 }
 
 function takeFromBudget(t: Tables, order: OrderRow, leg: MicroCollateral): MicroCollateral {
@@ -130,6 +140,7 @@ function takeFromBudget(t: Tables, order: OrderRow, leg: MicroCollateral): Micro
 
 export function lastTrade(t: Tables, token: TokenRow, pips: number, sells: number): void {
   const offset = token << TOKEN_I;
+  if (t.state[State.unsettled] !== 0) supersede(t, token);
   t.tokenI[offset | Token.lastPrice] = pips;
   t.tokenI[offset | Token.lastSide] = sells === 0 ? 0 : 1;
 }
@@ -138,6 +149,7 @@ function record(
   context: EngineContext,
   takerOrder: OrderRow,
   makerOrder: OrderRow,
+  market: MarketRow,
   takerPips: number,
   makerPips: number,
 ): void {
@@ -170,6 +182,9 @@ function record(
   fillI[i + Fill.makerOwner] = orderI[maker | Order.owner]!;
   copyId(orderI, taker | Order.id, fillI, i + Fill.takerId);
   copyId(orderI, maker | Order.id, fillI, i + Fill.makerId);
+  fillI[i + Fill.terms] =
+    t.marketI[(market << MARKET_I) | Market.feeRate] === 0 ? 0 : FillTerm.scheduled;
+  fillI[i + Fill.rebate] = t.marketI[(market << MARKET_I) | Market.feeRebate]!;
   t.state[State.fills] = sequence + 1;
   context.events.fill(sequence);
 }

@@ -5,7 +5,13 @@
 import type * as matching from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
 import { EventKind } from '../events.ts';
-import { lookUpPosition, reserve, reserveAgain, reservedCash } from '../ledger/reservations.ts';
+import {
+  freeCash,
+  lookUpPosition,
+  reserve,
+  reserveAgain,
+  reservedCash,
+} from '../ledger/reservations.ts';
 import { AMOUNT_MAX } from '../tables/capacities.ts';
 import { EndReason, SOURCE_ADDRESS, Status } from '../tables/codes.ts';
 import { Flag, ORDER_F, ORDER_I, Order } from '../tables/layout.ts';
@@ -13,15 +19,16 @@ import type { Tables } from '../tables/tables.ts';
 import type { AccountRow, MicroShares, OrderRow, Pips, Ticks } from '../tables/units.ts';
 import { PIPS_PER_UNIT } from '../tables/units.ts';
 import { findAccount } from './accounts.ts';
+import { hasPlace } from './books.ts';
 import { crosses, matchTaker } from './match.ts';
 import { closeOrder } from './orders.ts';
 import { RejectReason, type RejectReasonCode } from './reject-reasons.ts';
 import {
   costOf,
-  freeCash,
   hasRoom,
   isEnded,
   isTrading,
+  largestFeeOf,
   note,
   type Place,
   setAmounts,
@@ -70,7 +77,6 @@ function resizeLevel(
   return RejectReason.accepted;
 }
 
-/** Adds a source level: it trades with paper orders that it crosses, and its remainder rests. */
 function addLevel(context: EngineContext, p: Place, tick: Ticks): RejectReasonCode {
   const { t } = context;
   const { matching: m } = t;
@@ -81,8 +87,10 @@ function addLevel(context: EngineContext, p: Place, tick: Ticks): RejectReasonCo
   const isCrossing = crosses(p.side, m.best(p.book, facing), tick);
   if (isCrossing && meetsItself(t, p, tick)) return RejectReason.sourceCrossed;
   if (isCrossing && !isTrading(t, p.market)) return RejectReason.marketNotReady;
+  if (isCrossing && freeCash(t, account) < cost + largestFeeOf(t, p, tick, p.size))
+    return RejectReason.notEnough;
   lookUpPosition(context, account, p.token);
-  if (!hasRoom(context) || !m.hasRoom(p.book)) return RejectReason.tableFull;
+  if (!hasRoom(context) || !hasPlace(t, p.book)) return RejectReason.tableFull;
   // What lies at the price of a level that crosses is of the other side, and goes before it rests.
   if (!isCrossing && m.quantityAt(p.book, tick) + p.size > AMOUNT_MAX)
     return RejectReason.sizeAboveMaximum;

@@ -5,17 +5,7 @@ import type { EngineContext } from '../context.ts';
 import { positionRoom } from '../ledger/positions.ts';
 import { holdPosition } from '../ledger/reservations.ts';
 import { MarketFlag } from '../tables/codes.ts';
-import {
-  CASH_F,
-  Cash,
-  Flag,
-  MARKET_I,
-  Market,
-  ORDER_F,
-  ORDER_I,
-  Order,
-  State,
-} from '../tables/layout.ts';
+import { Flag, MARKET_I, Market, ORDER_F, ORDER_I, Order, State } from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type {
   AccountRow,
@@ -25,9 +15,10 @@ import type {
   OrderRow,
   Pips,
   Ticks,
+  TicksPerUnit,
   TokenRow,
 } from '../tables/units.ts';
-import { mulDivFloor } from '../tables/units.ts';
+import { largestScheduleFee, mulDivFloor } from '../tables/units.ts';
 import { rowRoom, takeOrder } from './orders.ts';
 import { reuseLevel } from './source-rows.ts';
 
@@ -69,12 +60,20 @@ export function costOf(
   return size - mulDivFloor(size, side === Side.ask ? tick : grid - tick, grid);
 }
 
-export function freeCash({ cashF }: Tables, account: AccountRow | 0): number {
-  const d = account << CASH_F;
-  return account === 0 ? 0 : cashF[d + Cash.total]! - cashF[d + Cash.reserved]!;
+/** Most that a schedule takes of a source order that trades (docs/protocol.md#fees). */
+export function largestFeeOf(
+  { marketI }: Tables,
+  { grid, market, side }: Pick<Place, 'grid' | 'market' | 'side'>,
+  tick: Ticks,
+  size: MicroShares,
+): number {
+  const offset = market << MARKET_I;
+  const limit = (side === Side.ask ? grid - tick : tick) as Ticks;
+  const rate = marketI[offset + Market.feeRate]!;
+  const exponent = marketI[offset + Market.feeExponent]!;
+  return largestScheduleFee(size, limit, grid as TicksPerUnit, rate, exponent);
 }
 
-/** True when a row and the looked-up position can be had for a source order. */
 export function hasRoom(context: EngineContext): boolean {
   const { position, t } = context;
   if (position === 0 && !positionRoom(t, 1)) return false;

@@ -86,7 +86,6 @@ export function freeLevel({ t }: EngineContext, row: OrderRow): void {
   state[State.freeSourceRows]! += 1;
 }
 
-/** Takes a free row of source levels; 0 = none. */
 export function reuseLevel({ orderI, state }: Tables): OrderRow | 0 {
   const row = state[State.freeSourceRow]! as OrderRow | 0;
   if (row === 0) return 0;

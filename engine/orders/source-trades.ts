@@ -3,7 +3,7 @@ import type * as matching from '../book/matching.ts';
 import { FillCommand, LevelCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
 import { EventKind } from '../events.ts';
-import { lookUpPosition } from '../ledger/reservations.ts';
+import { freeCash, lookUpPosition } from '../ledger/reservations.ts';
 import { EndReason, MatchKind, SOURCE_ADDRESS } from '../tables/codes.ts';
 import {
   BOOK_I,
@@ -29,15 +29,16 @@ import type {
 } from '../tables/units.ts';
 import { mulDivFloor, PIPS_PER_UNIT } from '../tables/units.ts';
 import { findAccount, makeAccount } from './accounts.ts';
+import { isDelayed } from './delayed.ts';
 import { closeRested, findOrder } from './orders.ts';
 import { RejectReason, type RejectReasonCode } from './reject-reasons.ts';
 import { lastTrade, settleFill } from './settle-fill.ts';
 import {
   costOf,
-  freeCash,
   hasRoom,
   isEnded,
   isTrading,
+  largestFeeOf,
   note,
   type Place,
   takeRow,
@@ -56,7 +57,8 @@ export function fillOrder(
   const wanted = f64[at / 2 + FillCommand.size]!;
   if (!Number.isInteger(wanted) || wanted < 1) return RejectReason.amountInvalid;
   const found = findOrder(t, i32, at + FillCommand.id);
-  if (found <= 0 || isLevel(t, found as OrderRow)) return RejectReason.orderNotFound;
+  if (found <= 0 || isLevel(t, found as OrderRow) || isDelayed(t, found as OrderRow))
+    return RejectReason.orderNotFound;
   const order = found as OrderRow;
   const offset = order << ORDER_I;
   const own = orderI[offset + Order.token]! as TokenRow;
@@ -74,7 +76,8 @@ export function fillOrder(
   const tick = orderI[offset + Order.price]! as Ticks;
   const account = findAccount(t, SOURCE_ADDRESS, 0);
   const cost = costOf({ grid, side }, tick, size);
-  if (account === 0 || freeCash(t, account) < cost) return RejectReason.notEnough;
+  const fee = largestFeeOf(t, { grid, market, side }, tick, size);
+  if (account === 0 || freeCash(t, account) < cost + fee) return RejectReason.notEnough;
   lookUpPosition(context, account, token);
   if (!hasRoom(context)) return RejectReason.tableFull;
   context.changes += 1;
@@ -110,7 +113,6 @@ function leaveBook(
   events.level(EventKind.levelFill, book, tick, grid, total, t.state[State.fills]! - 1);
 }
 
-/** Applies a trade print: it is recorded among the fills and moves no money. */
 export function print(
   context: EngineContext,
   i32: Int32Array,

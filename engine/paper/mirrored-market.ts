@@ -27,7 +27,6 @@ export class MirroredMarket {
     this.infersTrades = infersTrades;
   }
 
-  /** Encodes one step, which the caller applies before the next one. */
   apply(step: SourceStep, out: CommandBuffer): void {
     const { book, prints } = this;
     const isSecond = step.kind !== 'clear' && step.token !== this.first;

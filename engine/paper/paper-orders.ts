@@ -38,9 +38,8 @@ export interface PaperOrder {
 /** View of one book. Sides and pips are those of its first outcome; orders of both outcomes are in it. */
 export interface PaperOrders {
   readonly ticksPerUnit: TicksPerUnit;
-  /** Paper orders at a price, oldest first. */
+  /** Paper orders at a price, oldest first; `before`: at better prices, best first. */
   at(side: number, pips: number): readonly PaperOrder[];
-  /** Paper orders at better prices, best first. */
   before(side: number, pips: number): readonly PaperOrder[];
   sourceAt(side: number, pips: number): number;
   sourceLevels(side: number): readonly SourceLevel[];

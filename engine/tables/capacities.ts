@@ -23,7 +23,28 @@ export const UNLOGGED_BATCHES_MAX = 64;
  * Commands of all these batches: several times those that come in while a slow disk writes. The ring of fills has
  * room for their fills and is touched from end to end; two million rows suffice with the default tables.
  */
-export const UNLOGGED_COMMANDS_MAX = 24_000;
+export const UNLOGGED_COMMANDS_MAX = 23_200;
+
+/**
+ * Orders that wait for a taker delay at a time, those of them of one owner, and those that one batch places
+ * (docs/protocol.md#taker-delay).
+ */
+export const DELAYED_ORDERS_MAX = 2_048;
+export const DELAYED_OF_OWNER_MAX = 64;
+export const DELAYED_STEP_MAX = 128;
+
+/**
+ * Fills whose settlement is not decided at a time, and those of them that one batch decides
+ * (docs/protocol.md#unsettled-trades).
+ */
+export const UNSETTLED_FILLS_MAX = 2_048;
+export const UNSETTLED_STEP_MAX = 256;
+
+/** Longest time until a settlement is decided, in milliseconds. */
+export const SETTLEMENT_MS_MAX = 600_000;
+
+/** Longest taker delay of a market or of one order, in seconds. */
+export const TAKER_DELAY_MAX = 3_600;
 
 /**
  * Deposits less withdrawals: half of the exact integers, so that no sum of the ledger leaves them, whatever
@@ -45,6 +66,12 @@ export const TEXT_IDS_FORGOTTEN_MAX = 64;
 /** Open orders of a signer that a change of signer visits: some milliseconds. */
 export const SIGNER_ORDERS_WALKED_MAX = 65_536;
 
+/** Codes of invitations ever, their batches, codes of one command, and bytes of the note of a batch. */
+export const INVITES_MAX = 65_536;
+export const INVITE_BATCHES_MAX = 1_024;
+export const INVITES_OF_BATCH_MAX = 1_000;
+export const INVITE_NOTE_BYTES_MAX = 80;
+
 export const PAYOUT_SUM_MAX = 10_000;
 
 export const REVIEW_MS_MAX = 365 * 24 * 60 * 60 * 1_000;
@@ -65,7 +92,6 @@ export interface Capacities {
   readonly history: number;
   /** Rows of shares of a wallet in a token; 0 = no room for a ledger. */
   readonly positions: number;
-  /** Text ids of operators; each is stored for TEXT_ID_KEPT_MS. */
   readonly operatorIds: number;
 }
 
@@ -105,13 +131,15 @@ export function operatorIdRows({ operatorIds }: Capacities): number {
 
 /**
  * Rows of the ring of fills. A fill ends a maker or a taker, so fills that wait for the log are at most the open
- * orders plus two for each waiting command.
+ * orders, the delayed ones, and two for each waiting command.
  */
 export function fillRows(capacities: Capacities): number {
-  return ringRows(capacities.trades + capacities.orders + 2 * UNLOGGED_COMMANDS_MAX);
+  const { orders, trades } = capacities;
+  return ringRows(trades + orders + DELAYED_ORDERS_MAX + 2 * UNLOGGED_COMMANDS_MAX);
 }
 
 assert(REQUESTS_KEPT <= REQUEST_ROWS, 'a ring has room for what is kept');
+assert(DELAYED_OF_OWNER_MAX < 2 ** 8, 'a byte counts the delayed orders of an owner');
 assert(TEXT_IDS_FORGOTTEN_MAX > 1, 'expired ids leave faster than ids come');
 assert(2 * BATCH_COMMANDS_MAX <= UNLOGGED_COMMANDS_MAX, 'one batch fits beside another');
 assert(FEE_BPS_MAX * 10_000 * 10_000 * 10_000 <= AMOUNT_MAX, 'fee products are exact');

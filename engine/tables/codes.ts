@@ -6,6 +6,8 @@
 /** Words of an order id, a token id and a condition id. */
 export const ID_WORDS = 8;
 export const ADDRESS_WORDS = 5;
+/** 65 bytes, and three of padding. */
+export const SIGNATURE_WORDS = 17;
 export const API_KEY_WORDS = 4;
 /** Words of the part of a request id that is no time. */
 export const REQUEST_KEY_WORDS = 4;
@@ -37,6 +39,8 @@ export const EndReason = {
   selfTrade: 7,
   resolved: 8,
   endReached: 9,
+  /** Taker that could not be placed at the end of its delay. */
+  unmatched: 10,
 } as const;
 export type EndReasonCode = Exclude<(typeof EndReason)[keyof typeof EndReason], 0>;
 
@@ -64,6 +68,11 @@ export const EntryCause = {
   trade: 5,
   redeem: 6,
   fees: 7,
+  rebate: 8,
+  /** A trade that failed after it was made. */
+  failed: 9,
+  /** Back to the start sum at the end of a season; of the venue, with no cash, when it begins. */
+  season: 10,
 } as const;
 export type EntryCauseCode = (typeof EntryCause)[keyof typeof EntryCause];
 

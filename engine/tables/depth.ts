@@ -26,13 +26,10 @@ export class Depth {
   /** Unix milliseconds of the last change. */
   changedAt = 0;
   minSize = 0 as MicroShares;
-  /** Pips; 0 = never traded. */
+  /** Last trade: its price, 0 = never traded; and its side, 0 BUY, 1 SELL. */
   lastPrice: Pips | 0 = 0;
-  /** 0 BUY, 1 SELL. */
   lastSide = 0;
-  /** Ascending: the best bid is the last. */
   readonly bids: DepthSide;
-  /** Descending: the best ask is the last. */
   readonly asks: DepthSide;
 
   constructor() {
@@ -74,7 +71,6 @@ export function readDepth(t: Tables, token: TokenRow, out: Depth): boolean {
   return readable && Atomics.load(t.bookI, versionAt) === version;
 }
 
-/** Copies both sides. Returns false when the memory is inconsistent, because a writer is changing it. */
 function copyLevels(t: Tables, book: BookRow, mirrored: boolean, out: Depth): boolean {
   const low = mirrored ? out.asks : out.bids;
   const high = mirrored ? out.bids : out.asks;

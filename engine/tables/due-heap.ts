@@ -10,7 +10,7 @@ export interface Column<View> {
   readonly at: number;
 }
 
-interface HeapParts {
+export interface HeapParts {
   readonly rows: Int32Array;
   readonly times: Column<Float64Array>;
   /** 1-based heap index of each row; 0 = not in the heap. */
@@ -65,6 +65,13 @@ export class DueHeap<Row extends number> {
     this.siftUp(size, row);
   }
 
+  /** Copies its rows, in the order of the heap, and returns their number. */
+  copy(into: Int32Array): number {
+    const { size } = this;
+    for (let at = 1; at <= size; at++) into[at - 1] = this.rows[at]!;
+    return size;
+  }
+
   remove(row: Row): void {
     const at = this.placeOf(row);
     assert(this.rows[at] === row, 'a row knows its place in the heap');
@@ -85,7 +92,7 @@ export class DueHeap<Row extends number> {
       const row = this.at(at);
       assert(this.placeOf(row) === at, 'a row knows its place in the heap');
       if (at === 1) continue;
-      assert(this.timeOf(this.at(at >>> 1)) <= this.timeOf(row), 'the heap is ordered');
+      assert(this.before(this.at(at >>> 1), row), 'the heap is ordered');
     }
   }
 
@@ -93,7 +100,7 @@ export class DueHeap<Row extends number> {
     return this.rows[place]! as Row;
   }
 
-  private timeOf(row: Row): number {
+  protected timeOf(row: Row): number {
     return this.times[(row << this.timeShift) | this.timeAt]!;
   }
 
@@ -101,7 +108,7 @@ export class DueHeap<Row extends number> {
     return this.places[(row << this.placeShift) | this.placeAt]!;
   }
 
-  private before(a: Row, b: Row): boolean {
+  protected before(a: Row, b: Row): boolean {
     const left = this.timeOf(a);
     const right = this.timeOf(b);
     return left < right || (left === right && a < b);

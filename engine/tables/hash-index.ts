@@ -68,13 +68,11 @@ export function byRegion(index: Int32Array, entries: Int32Array): Int32Array {
   return sorted;
 }
 
-/** Fills an index with entries, tag and row by turns, region by region. */
 export function indexFill(index: Int32Array, entries: Int32Array): void {
   const sorted = byRegion(index, entries);
   for (let i = 0; i < sorted.length; i += 2) indexInsert(index, sorted[i]!, sorted[i + 1]!);
 }
 
-/** Removes the entry of `slot`. Returns false when it is not there. */
 export function indexRemove(index: Int32Array, tag: number, row: number): boolean {
   let hole = home(index, tag);
   for (;;) {

@@ -17,13 +17,23 @@
  *   link (8 bytes)     ownerNext | ownerPrev
  *   wallets (4 bytes)  by account: how many wallets are bound to it, its own address left out. It
  *                      follows from the bindings, so snapshots leave it out.
+ *   walletOrders (4)   by account: its open orders as their wallet. As wallets, left out of snapshots.
  *   finished (8 bytes) row | tag of its id: a closed order, by sequence
+ *   delays (4 bytes)   heap of the orders that wait for a taker delay
+ *   unsettled (256)    a fill (40) | sequence f64 | due f64 | before f64 (2) | positions (2) | prices (2) | sides (2) |
+ *                      is last (2) | fails | fault | - - - -   by due time, without gaps
+ *   inviteBatches (128) created f64 | cash f64 | codes | redeemed | revoked | bytes of its note | batches | - - - | note (20)
+ *                      row 0 has the sums of all, and the number of batches
+ *   invites (64)       digest (8) | wallet (5) | batch | state | -
+ *   delayCounts (1)    by account: how many of them are its own. As wallets, left out of snapshots.
  *
  * With a ledger (docs/ledger.md#tables):
  *
- *   cash (32 bytes)       by account: total f64 | reserved f64 | head | count | - -
+ *   cash (32 bytes)       by account: total f64 | reserved f64 | head | count | relayed -
  *   position (32 bytes)   total f64 | reserved f64 | account | token | holds | next free
  *   positionLinks (16)    by position: its neighbours in the lists of its account and of its token
+ *   positionCosts (8)     by position: what its shares cost, f64; used once there was a limit of exposure
+ *   walletCosts (8)       by account: their sum, f64. As wallets, left out of snapshots.
  *   holders (16 bytes)    by token: shares of the venue f64 | head | count
  *   resolution (256)      market | state | isVoid | sum | paid f64 | deadline f64 | group (8) | weights (32) | -
  *   request (64 bytes)    ms f64 | amount f64 | result f64 | time f64 | key (4) | kind | subject | other | -
@@ -32,9 +42,9 @@
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
  */
 import { assert } from '../book/matching.ts';
+import { INVITE_NOTE_BYTES_MAX } from './capacities.ts';
 import { API_KEY_WORDS, ID_WORDS } from './codes.ts';
 
-/** Shifts from an order row to the index of its first word or double. */
 export const ORDER_I = 5;
 export const ORDER_F = 4;
 export const Order = {
@@ -54,13 +64,13 @@ export const Order = {
   original: 8,
   /** Collateral that a BUY may still pay; in all never more than its makerAmount. */
   budget: 9,
-  /** Unix seconds; 0 = never. */
+  /** Unix seconds; 0 = never. `created` and `closedAt` are unix milliseconds. */
   expiry: 10,
-  /** Unix milliseconds of the command that brought it. */
   created: 11,
-  /** Unix milliseconds, in closed orders only. */
   closedAt: 14,
-  // Int32: its slot in the matching core while it rests; 0 = it does not.
+  /** Unix milliseconds at which a delayed order is placed. */
+  dueAt: 14,
+  // Int32: its slot in the matching core while it rests; 0 = it does not; negative: it is delayed, later ones lower.
   restingSlot: 30,
   /** Position that an open order trades, with a ledger; 0 = none. */
   position: 31,
@@ -76,9 +86,8 @@ export const CLOSED_I = 1;
 export const Closed = { row: 0, tag: 1 } as const;
 
 export const Flag = {
-  /** 0 bid, 1 ask, in the prices of the book. */
+  /** 0 bid, 1 ask, in the prices of the book; `sell` is 0 BUY, 1 SELL, of its own token. */
   ask: 1 << 0,
-  /** 0 BUY, 1 SELL, of its own token. */
   sell: 1 << 1,
   source: 1 << 6,
   typeShift: 2,
@@ -86,6 +95,8 @@ export const Flag = {
   feeShift: 8,
   statusShift: 20,
   reasonShift: 23,
+  /** The order was delayed before it was placed. */
+  delayed: 1 << 27,
 } as const;
 
 export const MARKET_I = 5;
@@ -95,6 +106,12 @@ export const Market = {
   flags: 8,
   ticksPerUnit: 9,
   baseFeeBps: 10,
+  /** Fee schedule (docs/protocol.md#fees): rate in millionths, 0 = none; exponent; rebate in millionths. */
+  feeRate: 15,
+  feeExponent: 29,
+  feeRebate: 30,
+  /** Seconds for which an order that would match waits (docs/protocol.md#taker-delay); 0 = none. */
+  takerDelay: 31,
   firstToken: 11,
   tokenCount: 12,
   firstBook: 13,
@@ -108,7 +125,6 @@ export const Market = {
   collateral: 11,
   // Int32: its row in the table of resolutions once it resolves; 0 = it does not.
   resolution: 24,
-  /** 1-based index in the heap of ends; 0 = not in it. */
   heap: 25,
   /** Float64: unix milliseconds from which on it takes no orders; 0 = no end. */
   end: 13,
@@ -124,7 +140,6 @@ export const Token = {
   /** 1 = prices of the book are 1 less its own. */
   mirrored: 11,
   complement: 12,
-  /** Pips of the last trade; 0 = never traded. */
   lastPrice: 13,
   lastSide: 14,
 } as const;
@@ -162,7 +177,7 @@ export const Fill = {
   match: 2,
   takerCollateral: 3,
   makerCollateral: 4,
-  /** Fee of the taker in micro-units: shares when it buys, collateral when it sells. */
+  /** Fee of the taker in micro-units: of a schedule collateral; else shares when it buys, collateral when it sells. */
   fee: 5,
   // Int32
   kind: 12,
@@ -177,7 +192,69 @@ export const Fill = {
   makerOwner: 21,
   takerId: 22,
   makerId: 30,
+  /** FillTerm; the rebate of its schedule in millionths follows. */
+  terms: 38,
+  rebate: 39,
 } as const;
+/** Bits of Fill.terms. */
+export const FillTerm = {
+  /** Its fee is of a schedule. */
+  scheduled: 1,
+  /** Its settlement was decided later, and whether it then failed (docs/protocol.md#unsettled-trades). */
+  unsettled: 2,
+  fails: 4,
+} as const;
+
+export const UNSETTLED_I = 6;
+export const UNSETTLED_F = 5;
+/** Row of a fill that is not settled. Its first columns are those of Fill; pairs are of the taker, then of the maker. */
+export const Unsettled = {
+  // Float64
+  sequence: 20,
+  /** Unix milliseconds. */
+  dueAt: 21,
+  /** Sequence of the unsettled fill before it whose price `price` is; -1 = none. */
+  before: 22,
+  // Int32
+  position: 48,
+  /** Last trade of its token before it, as in Token. */
+  price: 50,
+  side: 52,
+  /** 1 while it is the last trade of its token. */
+  isLast: 54,
+  fails: 56,
+  /** Number of the fault that asked for it. */
+  fault: 57,
+} as const;
+
+export const INVITE_BATCH_I = 5;
+export const INVITE_BATCH_F = 4;
+export const InviteBatch = {
+  // Float64: unix milliseconds, and micro-units that each code brings.
+  created: 0,
+  cash: 1,
+  // Int32
+  codes: 4,
+  redeemed: 5,
+  revoked: 6,
+  noteBytes: 7,
+  /** In row 0 alone. */
+  batches: 8,
+  note: 12,
+} as const;
+
+export const INVITE_I = 4;
+export const Invite = {
+  /** SHA-256 of the code. */
+  digest: 0,
+  /** Address that redeemed it. */
+  wallet: 8,
+  batch: 13,
+  /** InviteState. */
+  state: 14,
+} as const;
+export const InviteState = { open: 0, redeemed: 1, revoked: 2 } as const;
+
 export const State = {
   time: 0,
   batch: 1,
@@ -199,11 +276,9 @@ export const State = {
   expiries: 13,
   selfTrade: 14,
   history: 15,
-  /** Open orders of an account; 0 = no bound. */
+  /** Open orders of an account, rows of orders, wallets of a signer beside its own address; 0 = no bound. */
   openOrdersPerAccount: 16,
-  /** Rows of orders that may be used; 0 = the whole table. */
   orderRowsMax: 17,
-  /** Wallets bound to a signer beside its own address; 0 = no bound. */
   walletsPerSigner: 18,
   /** 1 = with a ledger, as the first batch decides. */
   ledger: 19,
@@ -211,9 +286,19 @@ export const State = {
   sourceLevels: 20,
   freeSourceRow: 21,
   freeSourceRows: 22,
-  /** Markets with an end in the future, and with a reached one. */
   ends: 23,
   endsReached: 24,
+  /** Fee schedules that were ever set: a snapshot with one has a format of its own. */
+  feeSchedules: 25,
+  /** Delayed orders now and ever, and taker delays that were ever set: a snapshot with one has a format of its own. */
+  delays: 26,
+  delayed: 27,
+  takerDelays: 28,
+  /** Unsettled fills now and ever: a snapshot after one has the format of delays. */
+  unsettled: 29,
+  unsettledEver: 30,
+  /** Open orders of a wallet; 0 = no bound. A snapshot with one has the format of delays. */
+  openOrdersPerWallet: 31,
   size: 32,
 } as const;
 
@@ -224,7 +309,6 @@ export const Ledger = {
   /** Cash of the venue: fees and rounding. */
   fees: 3,
   rounding: 4,
-  /** Difference of the sums after the last batch: always 0. */
   imbalance: 5,
   entries: 6,
   /** Rows of positions ever used, first free one (0 = none), and number in use. */
@@ -245,12 +329,30 @@ export const Ledger = {
   proposals: 19,
   earliestDeadline: 20,
   begunAtDeadline: 21,
+  /** Fees of unsettled fills, which nobody can be paid. */
+  heldFees: 22,
+  /** Relayed batches of all wallets: a snapshot after one has the format of delays. */
+  relayed: 23,
+  /** Micro-units; 0 = there never was a limit. A snapshot with one has the format of delays. */
+  exposurePerWallet: 27,
+  /** Seasons whose end has begun, start sum and unix milliseconds of the last one, and its next account (0 = it is done). */
+  seasons: 28,
+  seasonStart: 29,
+  seasonEndedAt: 30,
+  seasonNext: 31,
   size: 32,
 } as const;
 
 export const CASH_I = 3;
 export const CASH_F = 2;
-export const Cash = { total: 0, reserved: 1, head: 4, count: 5 } as const;
+export const Cash = {
+  total: 0,
+  reserved: 1,
+  head: 4,
+  count: 5,
+  /** Int32: relayed batches of the wallet, which is also the nonce of its next one. */
+  relayed: 6,
+} as const;
 
 export const POSITION_I = 3;
 export const POSITION_F = 2;
@@ -262,7 +364,6 @@ export const Position = {
   account: 4,
   token: 5,
   holds: 6,
-  /** Next free row, in a free row. */
   nextFree: 7,
 } as const;
 
@@ -287,7 +388,6 @@ export const Resolution = {
   sum: 3,
   // Float64: what holders were paid so far.
   paid: 2,
-  /** Unix milliseconds from which on a proposal resolves. */
   deadline: 3,
   // Int32
   group: 8,
@@ -324,14 +424,22 @@ export const TABLE_NAMES = [
   'matchingRows',
   'expiries',
   'ends',
+  'delays',
+  'unsettled',
+  'delayCounts',
+  'walletOrders',
   'ledger',
   'cash',
   'positions',
   'positionLinks',
+  'positionCosts',
+  'walletCosts',
   'holders',
   'resolutions',
   'requests',
   'operatorIds',
+  'inviteBatches',
+  'invites',
   'marketIndex',
   'tokenIndex',
   'accountIndex',
@@ -339,6 +447,7 @@ export const TABLE_NAMES = [
   'positionIndex',
   'requestIndex',
   'operatorIdIndex',
+  'inviteIndex',
   'fills',
 ] as const;
 export type TableName = (typeof TABLE_NAMES)[number];
@@ -346,4 +455,9 @@ export type TableName = (typeof TABLE_NAMES)[number];
 assert(2 * Market.end > Market.heap, 'columns of a market do not overlap');
 assert(2 * Order.closedAt >= Order.apiKey + API_KEY_WORDS, 'columns of an order do not overlap');
 assert(Order.restingSlot >= 2 * Order.closedAt + 2, 'columns of an order do not overlap');
-assert(Fill.makerId + ID_WORDS <= FILL_WORDS, 'a fill row holds both ids');
+assert(
+  4 * (InviteBatch.note + INVITE_NOTE_BYTES_MAX / 4) === 4 << INVITE_BATCH_I,
+  'a batch of codes has room for its note',
+);
+assert(Fill.makerId + ID_WORDS <= Fill.terms, 'a fill row holds both ids');
+assert(Fill.rebate < FILL_WORDS, 'a fill row holds its rebate');

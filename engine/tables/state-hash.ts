@@ -31,7 +31,6 @@ function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Digest of every change since the first batch, as in the log: a signed 32-bit number. */
 export function digestOf(t: Tables): number {
   return t.state[State.digest]!;
 }

@@ -18,12 +18,17 @@ import {
 import {
   type Capacities,
   closedRows,
+  DELAYED_ORDERS_MAX,
   fillRows,
+  INVITE_BATCHES_MAX,
+  INVITES_MAX,
   operatorIdRows,
   orderRows,
   REQUEST_ROWS,
   REQUESTS_KEPT,
+  UNSETTLED_FILLS_MAX,
 } from './capacities.ts';
+import { DelayedHeap } from './delayed-heap.ts';
 import { DueHeap } from './due-heap.ts';
 import {
   ACCOUNT_I,
@@ -32,6 +37,9 @@ import {
   CLOSED_I,
   FILL_WORDS,
   HOLDER_I,
+  INVITE_BATCH_I,
+  INVITE_I,
+  InviteBatch,
   Ledger,
   LINK_I,
   MARKET_F,
@@ -48,10 +56,10 @@ import {
   TABLE_NAMES,
   type TableName,
   TOKEN_I,
+  UNSETTLED_I,
 } from './layout.ts';
 import type { MarketRow, OrderRow } from './units.ts';
 
-/** Buffers with which a thread attaches to an engine. They can be posted to a worker. */
 export interface EngineMemory {
   readonly capacities: Capacities;
   readonly buffers: Readonly<Record<TableName, TableBytes>>;
@@ -80,6 +88,14 @@ export function tableShapes(c: Capacities): Record<TableName, number> {
     matchingRows: matching.rows,
     expiries: (c.orders + 2) * 4,
     ends: (c.markets + 2) * 4,
+    delays: (DELAYED_ORDERS_MAX + 2) * 4,
+    unsettled: (c.positions === 0 ? 1 : UNSETTLED_FILLS_MAX) * (4 << UNSETTLED_I),
+    delayCounts: c.accounts + 1,
+    walletOrders: (c.accounts + 1) * 4,
+    inviteBatches: (INVITE_BATCHES_MAX + 1) * (4 << INVITE_BATCH_I),
+    invites: (INVITES_MAX + 1) * (4 << INVITE_I),
+    // Entries of codes, and of the wallets that redeemed them.
+    inviteIndex: indexEntries(2 * INVITES_MAX) * INDEX_ENTRY_BYTES,
     marketIndex: indexEntries(c.markets) * INDEX_ENTRY_BYTES,
     tokenIndex: indexEntries(c.tokens) * INDEX_ENTRY_BYTES,
     accountIndex: indexEntries(c.accounts) * INDEX_ENTRY_BYTES,
@@ -100,6 +116,8 @@ function ledgerShapes(c: Capacities) {
     cash: rows(c.accounts + 1) * (4 << CASH_I),
     positions: (c.positions + 1) * (4 << POSITION_I),
     positionLinks: (c.positions + 1) * (4 << POSITION_LINK_I),
+    positionCosts: (c.positions + 1) * 8,
+    walletCosts: rows(c.accounts + 1) * 8,
     holders: rows(c.tokens + 1) * (4 << HOLDER_I),
     resolutions: rows(c.markets + 1) * (4 << RESOLUTION_I),
     requests: rows(REALMS * REQUEST_ROWS) * (4 << REQUEST_I),
@@ -127,30 +145,36 @@ export class Tables {
   readonly bookI: Int32Array;
   readonly bookF: Float64Array;
   readonly accountI: Int32Array;
-  /** Wallets bound to each account, its own address left out. */
   readonly wallets: Int32Array;
   readonly orderI: Int32Array;
   readonly orderF: Float64Array;
   readonly linkI: Int32Array;
-  /** Ring of closed orders by sequence: row in the order table, and tag. */
   readonly closedI: Int32Array;
-  /** Books. Readers beside a writer check their versions (depth.ts). */
   readonly matching: Matching;
-  /** Open good-till-date orders by expiry, in unix seconds. */
+  /** Open good-till-date orders by expiry, in unix seconds; markets by future end, in unix milliseconds. */
   readonly expiring: DueHeap<OrderRow>;
-  /** Markets by future end, in unix milliseconds. */
   readonly ending: DueHeap<MarketRow>;
+  readonly delayed: DelayedHeap;
+  readonly unsettledI: Int32Array;
+  readonly unsettledF: Float64Array;
+  readonly delayCounts: Uint8Array;
+  readonly walletOrders: Int32Array;
+  readonly inviteBatchI: Int32Array;
+  readonly inviteBatchF: Float64Array;
+  readonly inviteI: Int32Array;
+  readonly inviteIndex: Int32Array;
   readonly marketIndex: Int32Array;
   readonly tokenIndex: Int32Array;
   readonly accountIndex: Int32Array;
   readonly orderIndex: Int32Array;
-  /** Numbers of the ledger, then its tables (docs/ledger.md#tables). */
   readonly ledger: Float64Array;
   readonly cashI: Int32Array;
   readonly cashF: Float64Array;
   readonly positionI: Int32Array;
   readonly positionF: Float64Array;
   readonly positionLinkI: Int32Array;
+  readonly positionCosts: Float64Array;
+  readonly walletCosts: Float64Array;
   readonly holderI: Int32Array;
   readonly holderF: Float64Array;
   readonly resolutionI: Int32Array;
@@ -185,14 +209,18 @@ export class Tables {
     this.orderF = doublesOf(b.orders);
     this.linkI = wordsOf(b.links);
     this.closedI = wordsOf(b.finished);
-    this.matching = new Matching({
-      header: b.matchingHeader,
-      books: b.matchingBooks,
-      rows: b.matchingRows,
-      orders: memory.capacities.orders,
-    });
+    this.matching = matchingOf(memory);
     this.expiring = expiryHeap(this, wordsOf(b.expiries));
     this.ending = endHeap(this, wordsOf(b.ends));
+    this.delayed = delayedHeap(this, wordsOf(b.delays));
+    this.unsettledI = wordsOf(b.unsettled);
+    this.unsettledF = doublesOf(b.unsettled);
+    this.delayCounts = b.delayCounts;
+    this.walletOrders = wordsOf(b.walletOrders);
+    this.inviteBatchI = wordsOf(b.inviteBatches);
+    this.inviteBatchF = doublesOf(b.inviteBatches);
+    this.inviteI = wordsOf(b.invites);
+    this.inviteIndex = wordsOf(b.inviteIndex);
     this.marketIndex = wordsOf(b.marketIndex);
     this.tokenIndex = wordsOf(b.tokenIndex);
     this.accountIndex = wordsOf(b.accountIndex);
@@ -203,6 +231,8 @@ export class Tables {
     this.positionI = wordsOf(b.positions);
     this.positionF = doublesOf(b.positions);
     this.positionLinkI = wordsOf(b.positionLinks);
+    this.positionCosts = doublesOf(b.positionCosts);
+    this.walletCosts = doublesOf(b.walletCosts);
     this.holderI = wordsOf(b.holders);
     this.holderF = doublesOf(b.holders);
     this.resolutionI = wordsOf(b.resolutions);
@@ -222,6 +252,15 @@ export class Tables {
     this.orderRows = orderRows(memory.capacities);
     assert(this.state.length === State.size, 'the state table has its own size');
   }
+}
+
+function matchingOf({ buffers: b, capacities: { orders } }: EngineMemory): Matching {
+  return new Matching({
+    header: b.matchingHeader,
+    books: b.matchingBooks,
+    rows: b.matchingRows,
+    orders,
+  });
 }
 
 type HeapTables = Pick<Tables, 'marketF' | 'marketI' | 'orderF' | 'orderI' | 'state'>;
@@ -244,6 +283,19 @@ function endHeap({ marketF, marketI, state }: HeapTables, rows: Int32Array): Due
     counts: state,
     count: State.ends,
   });
+}
+
+function delayedHeap({ orderF, orderI, state }: HeapTables, rows: Int32Array): DelayedHeap {
+  return new DelayedHeap(
+    {
+      rows,
+      times: { view: orderF, shift: ORDER_F, at: Order.dueAt },
+      places: { view: orderI, shift: ORDER_I, at: Order.heap },
+      counts: state,
+      count: State.delays,
+    },
+    { view: orderI, shift: ORDER_I, at: Order.restingSlot },
+  );
 }
 
 export interface Span {
@@ -270,9 +322,35 @@ export function usedSpans(t: Tables): Span[] {
     whole('links', (matchingUse(t.matching).orders + 1) * (4 << LINK_I)),
     whole('expiries', (s[State.expiries]! + 1) * 4),
     whole('ends', (s[State.ends]! + 1) * 4),
+    ...delayedSpans(t),
+    ...unsettledSpans(t),
     ...closedSpans(t),
+    ...inviteSpans(t),
     ...matchingTables(t),
     ...ledgerSpans(t),
+  ];
+}
+
+/** None without delayed orders: snapshots and hashes are then as before there were any. */
+function delayedSpans({ state }: Tables): Span[] {
+  const count = state[State.delays]!;
+  return count === 0 ? [] : [{ name: 'delays', start: 0, bytes: (count + 1) * 4 }];
+}
+
+/** None without unsettled fills, as above. */
+function unsettledSpans({ state }: Tables): Span[] {
+  const count = state[State.unsettled]!;
+  return count === 0 ? [] : [{ name: 'unsettled', start: 0, bytes: count * (4 << UNSETTLED_I) }];
+}
+
+/** None without invitations, as above. */
+function inviteSpans({ inviteBatchI }: Tables): Span[] {
+  const batches = inviteBatchI[InviteBatch.batches]!;
+  if (batches === 0) return [];
+  const codes = inviteBatchI[InviteBatch.codes]!;
+  return [
+    { name: 'inviteBatches', start: 0, bytes: (batches + 1) * (4 << INVITE_BATCH_I) },
+    { name: 'invites', start: 0, bytes: (codes + 1) * (4 << INVITE_I) },
   ];
 }
 
@@ -290,6 +368,7 @@ function ledgerSpans(t: Tables): Span[] {
     rows('cash', state[State.accounts]!, CASH_I),
     rows('positions', ledger[Ledger.positionRows]!, POSITION_I),
     rows('positionLinks', ledger[Ledger.positionRows]!, POSITION_LINK_I),
+    ...costSpans(t),
     rows('holders', state[State.tokens]!, HOLDER_I),
     rows('resolutions', ledger[Ledger.resolutions]!, RESOLUTION_I),
     ...Array.from({ length: REALMS }, (_, realm) =>
@@ -297,6 +376,13 @@ function ledgerSpans(t: Tables): Span[] {
     ).flat(),
     ...operatorIdSpans(t),
   ];
+}
+
+/** None without a limit of exposure ever, as above. */
+function costSpans({ ledger }: Tables): Span[] {
+  if (ledger[Ledger.exposurePerWallet] === 0) return [];
+  const bytes = (ledger[Ledger.positionRows]! + 1) * 8;
+  return [{ name: 'positionCosts', start: 0, bytes }];
 }
 
 function requestSpans(realm: number, end: number): Span[] {
@@ -317,7 +403,6 @@ function operatorIdSpans(t: Tables): Span[] {
   );
 }
 
-/** Closed orders whose rows were not used again, oldest first. */
 function closedSpans(t: Tables): Span[] {
   const first = t.state[State.nextReusableClosed]!;
   return ringSpans('finished', CLOSED_I, t.closedRows, first, t.state[State.closed]!);

@@ -15,7 +15,6 @@ type Unit<Name extends string> = number & { readonly [unit]: Name };
 
 /** A price as a whole number of ticks of its market's grid; strictly between 0 and 1 unit. */
 export type Ticks = Unit<'Ticks'>;
-/** Ticks in one unit of collateral: one of TICK_GRIDS. */
 export type TicksPerUnit = (typeof GRIDS)[number]['ticksPerUnit'];
 /** Price in ten-thousandths of a unit: the finest grid, into which every other one divides. */
 export type Pips = Unit<'Pips'>;
@@ -26,7 +25,6 @@ export type MicroCollateral = Unit<'MicroCollateral'>;
  * "none" is `OrderRow | 0`, so that the compiler demands the check.
  */
 export type OrderRow = Unit<'OrderRow'>;
-/** Row of a market, token, book or account, from 1. */
 export type MarketRow = Unit<'MarketRow'>;
 export type TokenRow = Unit<'TokenRow'>;
 export type BookRow = Unit<'BookRow'>;
@@ -108,6 +106,89 @@ export function feeOf(
   if (bps === 0) return 0;
   const smaller = Math.min(ticks, ticksPerUnit - ticks);
   return mulDivFloor(shares, bps * smaller, 10_000 * (isBuy ? ticks : ticksPerUnit));
+}
+
+/**
+ * Step in micro-units to which the fee of a schedule is rounded down: 0.00001 of collateral. The rounding is not
+ * verified (docs/protocol.md#fees).
+ */
+const SCHEDULE_FEE_STEP = 10;
+export const SCHEDULE_EXPONENT_MAX = 4;
+
+/** Base of the digits in which the product of a fee is held: the square of PIPS_PER_UNIT. */
+const DIGIT = PIPS_PER_UNIT * PIPS_PER_UNIT;
+const STEPS_PER_DIGIT = DIGIT / (MICRO * SCHEDULE_FEE_STEP);
+/** Digits of the product, lowest first: two of the shares, one for each factor. */
+const product = new Float64Array(2 + 1 + SCHEDULE_EXPONENT_MAX);
+
+/**
+ * Taker's fee of a schedule on one fill, in collateral, rounded down to SCHEDULE_FEE_STEP:
+ * `shares x rate x (p x (1 - p))^exponent` (docs/protocol.md#fees).
+ * @param rate millionths, 0 to MICRO
+ */
+export function scheduleFeeOf(
+  shares: MicroShares,
+  ticks: Ticks,
+  ticksPerUnit: TicksPerUnit,
+  rate: number,
+  exponent: number,
+): number {
+  if (rate === 0) return 0;
+  const pips = ticks * (PIPS_PER_UNIT / ticksPerUnit);
+  const spread = pips * (PIPS_PER_UNIT - pips);
+  const high = Math.floor(shares / DIGIT);
+  product[0] = shares - high * DIGIT;
+  product[1] = high;
+  multiply(2, rate);
+  for (let i = 0; i < exponent; i++) multiply(3 + i, spread);
+  // Each factor is in units of a digit, so as many digits are dropped.
+  const whole = product[exponent + 2]! * DIGIT + product[exponent + 1]!;
+  const rest = Math.floor(product[exponent]! / (MICRO * SCHEDULE_FEE_STEP));
+  return SCHEDULE_FEE_STEP * (whole * STEPS_PER_DIGIT + rest);
+}
+
+/** Multiplies the lowest `digits` of the product by a factor below DIGIT; the carry is the next digit. */
+function multiply(digits: number, factor: number): void {
+  let carry = 0;
+  for (let i = 0; i < digits; i++) {
+    const value = product[i]! * factor + carry;
+    carry = Math.floor(value / DIGIT);
+    product[i] = value - carry * DIGIT;
+  }
+  product[digits] = carry;
+}
+
+/**
+ * Most that a schedule can take of a BUY, over all prices up to its limit and all ways to fill it: p x (1 - p) is
+ * largest at one half.
+ */
+export function largestScheduleFee(
+  shares: MicroShares,
+  limit: Ticks,
+  ticksPerUnit: TicksPerUnit,
+  rate: number,
+  exponent: number,
+): number {
+  const dearest = Math.min(limit, ticksPerUnit / 2) as Ticks;
+  return scheduleFeeOf(shares, dearest, ticksPerUnit, rate, exponent);
+}
+
+/**
+ * True when no sale can owe more than its proceeds at any price of the grid. With an exponent p x (1 - p) is below
+ * p, so only a fee that ignores the price can.
+ */
+export function isSchedule(
+  ticksPerUnit: TicksPerUnit,
+  rate: number,
+  exponent: number,
+  rebate: number,
+): boolean {
+  const isPart = (value: number): boolean =>
+    Number.isInteger(value) && value >= 0 && value <= MICRO;
+  const isExponent =
+    Number.isInteger(exponent) && exponent >= 0 && exponent <= SCHEDULE_EXPONENT_MAX;
+  if (!isPart(rate) || !isPart(rebate) || !isExponent) return false;
+  return exponent > 0 || rate * ticksPerUnit <= MICRO;
 }
 
 /** Pips of ticks of a grid; exact, because every grid divides the finest one. */

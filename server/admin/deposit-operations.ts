@@ -80,12 +80,10 @@ export const DEPOSIT_OPERATIONS = [
   ),
 ];
 
-/** Returns true when a completed request has the wallet and amount of a deposit. */
 function isDepositOf(t: Tables, done: StoredRequest, { amount, wallet }: FundsFields): boolean {
   return done.subject === findAccount(t, wallet!, 0) && done.amount === amount;
 }
 
-/** Deposit of a line; undefined where the file's id and the line number form no id. */
 function fieldsOf(file: string, { amount, line, signer, wallet }: Line): FundsFields | undefined {
   const id = operatorRequestId(`${file}:${line}`);
   if (id === undefined) return undefined;

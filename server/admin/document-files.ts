@@ -10,7 +10,6 @@ import type { PageFile } from './page-files.ts';
 
 const DOCS = '/docs';
 
-/** Undefined for other paths. */
 export function documentFile(path: string): Promise<PageFile> | undefined {
   if (path === '/openapi.json') {
     const bytes = Buffer.from(JSON.stringify(operationsDocument()));

@@ -14,9 +14,7 @@ export type ForwardedKind = (typeof FORWARDED_KINDS)[number];
 type ForwardFailure = (typeof FORWARD_FAILURES)[number];
 
 export class ForwardMetrics {
-  /** Requests answered by the leader. */
   readonly answered = new Map<ForwardedKind, number>(FORWARDED_KINDS.map((kind) => [kind, 0]));
-  /** Requests without an answer. */
   readonly failed = new Map<ForwardFailure, number>(FORWARD_FAILURES.map((why) => [why, 0]));
   /** Calls that waited for a leader. */
   waits = 0;

@@ -24,7 +24,6 @@ const ADDRESS_BYTES = 20;
 /** Rows read without a pause: a few milliseconds. */
 const ROWS_PER_TURN = 1_000;
 
-/** Durable keys in order of their ids. */
 type KeyRows = () => Promise<Iterable<KeyRow>>;
 
 export const KEY_OPERATIONS = [

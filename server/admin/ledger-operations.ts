@@ -48,7 +48,7 @@ import {
 export interface LedgerOperationParts {
   readonly t: Tables;
   readonly sequenceLock: SequenceLockReader;
-  readonly ledger: Pick<LedgerCommands, 'funds' | 'resolve' | 'withdrawProposal'>;
+  readonly ledger: Pick<LedgerCommands, 'endSeason' | 'funds' | 'resolve' | 'withdrawProposal'>;
   readonly now: () => number;
 }
 
@@ -61,12 +61,10 @@ export const LEDGER_OFF = refused('LEDGER_OFF', 'LEDGER=on makes one');
 export const NO_WALLET = refused('UNKNOWN_WALLET', 'nothing was ever paid in to it');
 const RANDOM_BYTES = 8;
 
-/** Unique id of a request. */
 export function newRequestId(now: number): string {
   return `${now}-${randomBytes(RANDOM_BYTES).toString('hex')}`;
 }
 
-/** Texts of a token, for tables. */
 export interface TokenTexts {
   readonly token_id: string;
   readonly condition_id: string;
@@ -166,11 +164,7 @@ interface LedgerServiceParts extends LedgerOperationParts {
   readonly nameToken: NameToken;
 }
 
-/**
- * Makes a command of the ledger under the id of an input, or under a new one.
- *
- * @param shown members of the answer, from the request that was done first under the id
- */
+/** @param shown members of the answer, from the request that was done first under the id */
 async function commanded<Shown extends object>(
   { ledger, now }: LedgerOperationParts,
   kind: Parameters<LedgerCommands['funds']>[0],
@@ -199,7 +193,6 @@ function paying(kind: 'deposit' | 'withdraw' | 'payFees') {
     };
 }
 
-/** Refusal of an outcome that changed nothing. */
 export function refusalOf(outcome: Exclude<LedgerOutcome, { readonly kind: 'done' }>) {
   if (outcome.kind === 'refused') {
     const { explanation, status, text } = outcome;
@@ -234,7 +227,6 @@ export function usedFor({ amount, kind, time }: StoredRequest): string {
   return `${name}${of} at ${new Date(time).toISOString()}`;
 }
 
-/** Names of commands by kind, for a refusal of an id that was used twice. */
 const NAMES: ReadonlyMap<number, string> = new Map([
   [CommandKind.deposit, 'a deposit'],
   [CommandKind.withdraw, 'a withdrawal'],
@@ -243,10 +235,11 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [CommandKind.propose, 'a proposal'],
   [CommandKind.withdrawProposal, 'the withdrawal of a proposal'],
   [CommandKind.payFees, 'a payment of fees'],
+  [CommandKind.payRebate, 'a rebate'],
   [CommandKind.drawFees, 'a withdrawal of fees'],
+  [CommandKind.season, 'the end of a season'],
 ]);
 
-/** Sums of the ledger as decimal texts. */
 export function totalsOf(t: Tables): Static<typeof TotalsAnswer> {
   const { cash, collateral, deposited, fees, imbalance, rounding, ...counts } = ledgerTotals(t);
   return {

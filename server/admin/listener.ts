@@ -6,7 +6,6 @@
  * Not here: the answers (admin-table.ts, summary.ts); the readiness of the node.
  */
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { errorBodyOf } from '../common/error-bodies.ts';
 import { isLoopback } from '../http/address.ts';
 import type { Headers } from '../http/answer-head.ts';
@@ -18,9 +17,10 @@ import {
   type Route,
 } from '../http/http.ts';
 import { sequenceHeaders } from '../http/sequence.ts';
+import { Access, type RoleTokens } from './access.ts';
 import { ADMIN_TABLE, type AdminPath } from './admin-table.ts';
 import type { OperationRow } from './operation-row.ts';
-import { type OperationKey, operationRows } from './operation-table.ts';
+import { mayRun, type OperationKey, operationRows } from './operation-table.ts';
 import type { OperationAnswer, OperationCall } from './operations.ts';
 import type { PageFile } from './page-files.ts';
 import type { PublicApi } from './summary.ts';
@@ -33,25 +33,22 @@ export interface AdminAnswer {
 
 export interface AdminOptions {
   readonly host: string;
-  /** 0 = an ephemeral port. */
   readonly port: number;
-  /** '' = no token is required. */
-  readonly token: string;
+  /** Those of the settings: metrics and the page need one where that of the operator is set. */
+  readonly tokens: RoleTokens;
   readonly handlers: Readonly<Record<AdminPath, () => AdminAnswer | Promise<AdminAnswer>>>;
   /** Undefined while the node starts or ends. */
   readonly operations: () => AdminOperations | undefined;
-  /** `undefined` for a path without a file. */
   readonly file: (path: string) => PageFile | Promise<PageFile> | undefined;
-  /** The public API, to which the page may connect. */
   readonly api: () => PublicApi;
   readonly log: (line: string) => void;
   /** Milliseconds of a monotonic clock, for the time budget of costly answers. */
   readonly elapsed?: () => number;
 }
 
-/** Operations of a node, and the token that they require. */
 export interface AdminOperations {
-  readonly token: string;
+  /** Those of the settings, or of the files in their place. */
+  readonly tokens: RoleTokens;
   readonly run: (call: OperationCall) => Promise<OperationAnswer>;
 }
 
@@ -89,13 +86,12 @@ const REQUESTS_PER_ITERATION = 57;
 const COSTLY: readonly AdminPath[] = ['/metrics', '/page/summary'];
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Name that a caller states: the token does not distinguish operators. */
+/** Name that a caller states: the token tells roles apart, not people. */
 const OPERATOR = /^[\w.@+ -]{1,64}$/;
 
 /** Values by which browsers mark requests from pages of other sites. Other clients send none. */
 const FOREIGN_SITES: readonly string[] = ['cross-site', 'same-site'];
 
-/** A host name or an IPv4 address, or an IPv6 one in brackets, and a port. */
 const AUTHORITY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/;
 
 /** Listens. Rejects with advice when the port is taken or the address is not local. */
@@ -119,16 +115,16 @@ export function listenAdmin(options: AdminOptions): Promise<AdminServer> {
 class AdminRoutes {
   private readonly options: AdminOptions;
   private readonly isLocal: boolean;
-  private readonly tokenHash: Buffer | undefined;
+  private readonly access: Access;
   private readonly budget: WorkBudget<AdminAnswer>;
-  /** Methods by path. */
   private readonly methods = new Map<string, string[]>();
 
   constructor(options: AdminOptions) {
     this.options = options;
-    this.budget = new WorkBudget(options.elapsed ?? (() => performance.now()));
+    const elapsed = options.elapsed ?? (() => performance.now());
+    this.budget = new WorkBudget(elapsed);
+    this.access = new Access(elapsed);
     this.isLocal = isLoopback(options.host);
-    this.tokenHash = options.token === '' ? undefined : hashOf(options.token);
   }
 
   all(): Route[] {
@@ -182,40 +178,40 @@ class AdminRoutes {
     const { method, token, type } = ADMIN_TABLE[path];
     const make = this.options.handlers[path];
     const answer = COSTLY.includes(path) ? () => this.budget.answer(path, make) : make;
+    const needs = (): boolean =>
+      token === 'always' || (token !== 'no' && this.options.tokens.operator !== '');
     return this.route(
       method,
       path,
       (context) =>
-        foreign(context, method) ?? (token && !this.isAllowed(context) ? UNAUTHORIZED : undefined),
+        foreign(context) ??
+        (needs()
+          ? this.refusal(context, token === 'where it is set, or RESOLVER_TOKEN')
+          : undefined),
       () => then(answer(), (made) => ({ ...made, type, headers: NO_STORE })),
     );
   }
 
-  /**
-   * Operations need a token in any case: that of the configuration, or that of DATA_DIR, which other users of
-   * this machine cannot read.
-   */
-  private operation(
-    key: OperationKey,
-    { bodyBytes = BODY_BYTES_MAX, ofPlay }: OperationRow,
-  ): Route {
+  private operation(key: OperationKey, row: OperationRow): Route {
+    const { bodyBytes = BODY_BYTES_MAX } = row;
     const [method, path] = key.split(' ') as [Method, string];
     const refusal = (context: RequestContext): Answer | undefined => {
-      const refused = foreign(context, method);
+      const refused = foreign(context);
       if (refused !== undefined) return refused;
-      if (!this.isAllowed(context)) return UNAUTHORIZED;
-      const operations = this.options.operations();
-      if (operations === undefined) return STARTING;
-      if (ofPlay === true || hasToken(context, hashOf(operations.token))) return undefined;
-      return UNAUTHORIZED;
+      if (row.ofPlay !== true || this.options.tokens.operator !== '') {
+        const unnamed = this.refusal(context, mayRun('resolver', row));
+        if (unnamed !== undefined) return unnamed;
+      }
+      return this.options.operations() === undefined ? STARTING : undefined;
     };
     const answer = async (context: RequestContext): Promise<Answer> => {
       const operations = this.options.operations();
       if (operations === undefined) return STARTING;
       const { address, body, query } = context;
-      const [, , , , operator] = asked(context);
+      const [, , , token, operator] = asked(context);
       const actor = OPERATOR.test(operator) ? `${operator}, ${address}` : address;
-      const { sequence, ...made } = await operations.run({ key, query, body, actor });
+      const role = this.access.roleOf(token, operations.tokens) || 'operator';
+      const { sequence, ...made } = await operations.run({ key, query, body, actor, role });
       const written = sequence === undefined ? [] : sequenceHeaders(sequence);
       return { ...made, type: JSON_TYPE, headers: [...NO_STORE, ...written] };
     };
@@ -234,8 +230,17 @@ class AdminRoutes {
     return problem(405, 'method not allowed', '', [['Allow', names]]);
   }
 
-  private isAllowed(context: RequestContext): boolean {
-    return this.tokenHash === undefined || hasToken(context, this.tokenHash);
+  private refusal(context: RequestContext, allowsResolver: boolean): Answer | undefined {
+    const tokens = this.options.operations()?.tokens ?? this.options.tokens;
+    if (tokens.operator === '') return STARTING;
+    const { address } = context;
+    const seconds = this.access.waitSeconds(address);
+    if (seconds > 0) return tooMany(seconds);
+    const role = this.access.roleOf(asked(context)[3], tokens);
+    if (role === 'operator') return undefined;
+    if (role === 'resolver') return allowsResolver ? undefined : OF_OPERATOR;
+    if (role === undefined) this.access.countWrong(address);
+    return UNAUTHORIZED;
   }
 
   private send(context: RequestContext, { body, headers, policy, status, type }: Answer): void {
@@ -268,7 +273,6 @@ function asked({ headers }: RequestContext): Asked {
   return headers as Asked;
 }
 
-/** `undefined` where the header is no authority. */
 function hostOf(context: RequestContext): string | undefined {
   return AUTHORITY.exec(asked(context)[0])?.[1];
 }
@@ -277,21 +281,17 @@ function fileAnswer({ bytes, policy, type }: PageFile): Answer {
   return { status: 200, type, body: bytes, headers: NO_CACHE, policy };
 }
 
-function hasToken(context: RequestContext, hash: Buffer): boolean {
-  const token = /^Bearer +(\S+)$/i.exec(asked(context)[3])?.[1];
-  return token !== undefined && timingSafeEqual(hashOf(token), hash);
-}
-
-/**
- * Refusal of a request from a web page: of each POST, which browsers mark with an origin, and of each request from
- * a page of another site. Such a page cannot read the answer, but could have it made many times.
- */
-function foreign(context: RequestContext, method: Method): Answer | undefined {
+/** Refusal of a request from a web page that is not of this listener. */
+function foreign(context: RequestContext): Answer | undefined {
   const [host, origin, site] = asked(context);
-  if (method === 'POST' && origin !== '') return problem(403, 'forbidden', 'not from a web page');
   const isOther = origin !== '' && origin !== `http://${host}`;
   if (!isOther && !FOREIGN_SITES.includes(site)) return undefined;
   return problem(403, 'forbidden', 'not for pages of other sites');
+}
+
+function tooMany(seconds: number): Answer {
+  const detail = `wrong tokens came from this address: it may send one again in ${seconds} s`;
+  return problem(429, 'Too Many Requests', detail, [['Retry-After', `${seconds}`], ...NO_STORE]);
 }
 
 function problem(
@@ -314,8 +314,8 @@ const UNAUTHORIZED = problem(
   'Authorization: Bearer and ADMIN_TOKEN; where none is set, operations take that of DATA_DIR/admin.token',
   [['WWW-Authenticate', 'Bearer'], ...NO_STORE],
 );
-
-/** Hashes have equal length, which timingSafeEqual requires. */
-function hashOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
-}
+const OF_OPERATOR = problem(
+  403,
+  'forbidden',
+  'RESOLVER_TOKEN does not allow this: it needs ADMIN_TOKEN',
+);

@@ -11,8 +11,15 @@ import type { Edit } from '../catalog/edits/edit.ts';
 import type { MarketEdits } from '../catalog/edits/market-edits.ts';
 import type { Static } from '../common/schema.ts';
 import { marketByCondition } from '../market-data/find.ts';
-import type { LedgerOperationParts } from './ledger-operations.ts';
-import { OperationRefused, operation, refused, refusedField } from './operation-row.ts';
+import { LEDGER_OFF, type LedgerOperationParts } from './ledger-operations.ts';
+import { addLiquidity, type LiquidityOperationParts } from './liquidity-operations.ts';
+import {
+  OperationRefused,
+  type OperationRow,
+  operation,
+  refused,
+  refusedField,
+} from './operation-row.ts';
 import {
   ConditionInput,
   EditEventInput,
@@ -27,6 +34,8 @@ export interface MarketOperationParts
   extends Pick<LedgerOperationParts, 'now' | 'sequenceLock' | 't'> {
   readonly venue: Pick<MarketEdits, 'make'>;
 }
+
+interface MadeMarketParts extends MarketOperationParts, LiquidityOperationParts {}
 
 type EventResult = Static<typeof EventAnswer> | OperationRefused;
 type MarketResult = Static<typeof MarketAnswer> | OperationRefused;
@@ -60,36 +69,60 @@ export const MARKET_OPERATIONS = [
       input: MarketInput,
       answer: MarketAnswer,
     },
-    (parts: MarketOperationParts) => (input) =>
-      withKey(input, ({ keepOpen, ...fields }) =>
-        made(parts, {
-          kind: 'market',
-          fields: keepOpen === true ? { ...fields, keepOpen } : fields,
-          at: isoNow(parts),
-        }),
-      ),
+    (parts: MadeMarketParts) => (input) =>
+      withKey(input, ({ keepOpen, liquidity, protocol, ...fields }) => {
+        const given = {
+          ...fields,
+          ...(keepOpen === true && { keepOpen }),
+          ...(protocol === 2 && { protocol: 2 as const }),
+        };
+        const make = () => made(parts, { kind: 'market', fields: given, at: isoNow(parts) });
+        return liquidity === undefined ? make() : madeLiquid(parts, input, liquidity, make);
+      }),
   ),
   operation(
     'POST /admin/markets/edit',
     {
-      does: 'changes what a market says, its tick, minimum, fee or end',
+      does: 'changes what a market says, its tick, minimum, fee, taker delay or end',
       input: EditMarketInput,
       answer: MarketAnswer,
     },
     (parts: MarketOperationParts) => (input) => edit(parts, input, isoNow(parts)),
   ),
-  changing('POST /admin/markets/halt', 'refuses orders for a market; open ones stay', {
-    acceptingOrders: false,
-  }),
-  changing('POST /admin/markets/resume', 'takes orders for a halted market again', {
-    acceptingOrders: true,
-  }),
+  changing(
+    'POST /admin/markets/halt',
+    { does: 'refuses orders for a market; open ones stay', resolver: true },
+    { acceptingOrders: false },
+  ),
+  changing(
+    'POST /admin/markets/resume',
+    { does: 'takes orders for a halted market again', resolver: true },
+    { acceptingOrders: true },
+  ),
   changing(
     'POST /admin/markets/close',
-    'ends a market for good: its open orders end, it can still resolve',
+    { does: 'ends a market for good: its open orders end, it can still resolve' },
     { closed: true },
   ),
 ];
+
+const TWO_OUTCOMES = refusedField('liquidity', 'the house quotes markets of two outcomes alone');
+
+/** Makes a market and pays in its liquidity, once under the id that follows from the market. */
+async function madeLiquid(
+  parts: MadeMarketParts,
+  { outcomes }: Static<typeof MarketInput>,
+  amount: string,
+  make: () => Promise<MarketResult>,
+): Promise<MarketResult> {
+  if (parts.liquidity === undefined) return LEDGER_OFF;
+  if (outcomes.length !== 2) return TWO_OUTCOMES;
+  const result = await make();
+  if (result instanceof OperationRefused) return result;
+  const id = `liquidity of ${result.condition}`;
+  const payment = await addLiquidity(parts, result.condition, amount, id);
+  return payment instanceof OperationRefused ? payment : { ...result, liquidity: payment.amount };
+}
 
 function isoNow({ now }: MarketOperationParts): string {
   return new Date(now()).toISOString();
@@ -98,12 +131,12 @@ function isoNow({ now }: MarketOperationParts): string {
 /** Operation that changes a market always in the same way. */
 function changing<const Key extends `POST /${string}`>(
   key: Key,
-  does: string,
+  row: Pick<OperationRow, 'does' | 'resolver'>,
   changes: Readonly<Record<string, boolean>>,
 ) {
   return operation(
     key,
-    { does, input: ConditionInput, answer: MarketAnswer },
+    { ...row, input: ConditionInput, answer: MarketAnswer },
     (parts: MarketOperationParts) =>
       async (input): Promise<MarketResult> => {
         const condition = input.condition.toLowerCase();
@@ -143,7 +176,7 @@ const COARSER = refused(
   'tick must divide the one before it, or the market must have no open order',
 );
 
-/** Edits a market. Resting orders stay on their prices; a new minimum or fee applies to new orders. */
+/** Resting orders stay on their prices; a new minimum or fee applies to new orders. */
 async function edit(
   parts: MarketOperationParts,
   input: Static<typeof EditMarketInput>,
@@ -153,10 +186,14 @@ async function edit(
     condition: text,
     event,
     fee,
+    feeExponent,
+    feeRate,
+    feeRebate,
     keepOpen,
     minimum,
     negRisk,
     outcomes,
+    takerDelay,
     tick,
     ...shown
   } = input;
@@ -164,24 +201,28 @@ async function edit(
   const ended = endedRefusal(parts, condition);
   if (ended !== undefined) return ended;
   const tradingEnd = keepOpen === true ? null : shown.endDate;
-  const terms = { orderPriceMinTickSize: tick, orderMinSize: minimum, feeBps: fee };
+  const terms = {
+    orderPriceMinTickSize: tick,
+    orderMinSize: minimum,
+    feeBps: fee,
+    secondsDelay: takerDelay,
+  };
   const changes = { ...shown, ...given({ tradingEnd, ...terms }) };
   if (tick !== undefined && (await isCoarser(parts, condition, tick))) return COARSER;
   const fixed = given({ outcomes, event, negRisk });
-  const result = await made(parts, { kind: 'change', condition, changes, fixed, at });
+  const fees = given({ feeExponent, feeRate, feeRebate });
+  const result = await made(parts, { kind: 'change', condition, changes, fees, fixed, at });
   // The old trading end may have passed meanwhile; then the engine has kept it.
   return tradingEnd === undefined ? result : (endedRefusal(parts, condition) ?? result);
 }
 
 type Given<Members> = { readonly [Name in keyof Members]?: Exclude<Members[Name], undefined> };
 
-/** Members that the input has. */
 function given<Members extends object>(members: Members): Given<Members> {
   const has = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(has) as Given<Members>;
 }
 
-/** Refusal of a change to a market past its trading end; undefined = it may change. */
 function endedRefusal(
   { t }: MarketOperationParts,
   condition: string,
@@ -206,7 +247,6 @@ async function isCoarser(
   return sequenceLock.read(() => hasOrders(t, market));
 }
 
-/** Makes an edit of the catalog; resolves with the served result. */
 export async function made(
   { venue }: Pick<MarketOperationParts, 'venue'>,
   edit: Edit,

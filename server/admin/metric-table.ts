@@ -4,9 +4,11 @@
  * Thread: I/O. Not here: the text format (metrics.ts), the counting.
  */
 
+import { inviteTotals } from '../../engine/invites.ts';
 import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
-import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { RejectReason, refusesOrder } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
+import { signatureLibrary } from '../auth/secp256k1.ts';
 import type { Histogram } from '../common/histogram.ts';
 import { REJECTS } from '../common/refusals.ts';
 import { REFUSALS } from '../http/limits/connection-counts.ts';
@@ -16,7 +18,6 @@ import type { Delay } from './loop-delay.ts';
 import { occupancyOf } from './occupancy.ts';
 import type { NodeFacts } from './summary.ts';
 
-/** Data for one scrape. */
 export interface Scrape {
   readonly node: NodeFacts;
   readonly delay: Delay;
@@ -25,7 +26,6 @@ export interface Scrape {
   /** Log lines dropped because their reader was too slow. */
   readonly droppedLines: number;
   readonly version: string;
-  /** Undefined when unknown. */
   readonly commit: string | undefined;
   /** Unix milliseconds. */
   readonly now: number;
@@ -48,7 +48,6 @@ interface MetricRow {
   readonly labels: readonly string[];
 }
 
-/** Metric of single numbers. A counter only grows until the process starts again. */
 interface NumberRow extends MetricRow {
   readonly type: 'counter' | 'gauge';
   readonly read: (scrape: Scrape) => readonly Value[];
@@ -72,13 +71,11 @@ const BUSIEST = 10;
 const powersOfTwo = (...exponents: readonly number[]) => exponents.map((one) => 2 ** one);
 /** From 16 us to 2 s, in microseconds. */
 const DURATIONS = powersOfTwo(4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 21);
-/** From one to 4,095. */
 const SIZES = powersOfTwo(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
 
 type ReadOne = (scrape: Scrape) => number | undefined;
 type ReadByLabel = (scrape: Scrape) => Iterable<readonly [label: string, value: number]>;
 
-/** Metric without labels; absent while its value is undefined. */
 function single(type: NumberRow['type'], help: string, read: ReadOne): NumberRow {
   const values = (value: number | undefined) =>
     value === undefined ? [] : [{ labels: {}, value }];
@@ -88,7 +85,6 @@ function single(type: NumberRow['type'], help: string, read: ReadOne): NumberRow
 const gauge = (help: string, read: ReadOne) => single('gauge', help, read);
 const counter = (help: string, read: ReadOne) => single('counter', help, read);
 
-/** Metric with one label, and a value for each of its texts. */
 function byLabel(
   type: NumberRow['type'],
   label: string,
@@ -100,7 +96,6 @@ function byLabel(
   return { type, help, labels: [label], read: values };
 }
 
-/** Answered requests by route and status, non-zero counts only. */
 function requestsOf({ requests }: NodeFacts) {
   return requests.flatMap((row) =>
     row.byStatus().map(({ count, histogram, status }) => ({
@@ -115,9 +110,12 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   exchange_build_info: {
     type: 'gauge',
     help: 'always 1; its labels name what runs',
-    labels: ['version', 'node', 'commit'],
+    labels: ['version', 'node', 'commit', 'signatures'],
     read: ({ commit = 'unknown', version }) => [
-      { labels: { version, node: process.version, commit }, value: 1 },
+      {
+        labels: { version, node: process.version, commit, signatures: signatureLibrary },
+        value: 1,
+      },
     ],
   },
   exchange_http_requests_total: {
@@ -139,6 +137,28 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'row',
     'requests that a row of the rate limits refused',
     ({ node }) => node.throttled,
+  ),
+  exchange_faults: byLabel(
+    'gauge',
+    'kind',
+    'failures on demand that are in force; none with FAULTS=off',
+    ({ node }) => node.faults?.active ?? [],
+  ),
+  exchange_fault_uses_total: byLabel(
+    'counter',
+    'kind',
+    'requests and messages that they have struck',
+    ({ node }) => node.faults?.uses ?? [],
+  ),
+  exchange_liquidity_markets: gauge(
+    'markets that the house quotes from accounts of its own',
+    ({ node }) => node.liquidity?.markets ?? 0,
+  ),
+  exchange_liquidity_orders_total: byLabel(
+    'counter',
+    'result',
+    'orders of these accounts by how they were answered: placed, refused',
+    ({ node }) => node.liquidity?.orders ?? [],
   ),
   exchange_http_connections: gauge(
     'open connections, those of the streams among them',
@@ -296,6 +316,13 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
     'markets of which a payout is proposed; not shown without a ledger',
     ({ node: { tables } }) => (ledgerIsOn(tables) ? ledgerTotals(tables).proposals : undefined),
   ),
+  exchange_invites: byLabel('gauge', 'state', 'codes of invitations', ({ node: { tables } }) =>
+    Object.entries(inviteTotals(tables)),
+  ),
+  exchange_ledger_seasons: gauge(
+    'seasons that have ended or end; not shown without a ledger',
+    ({ node: { tables } }) => (ledgerIsOn(tables) ? ledgerTotals(tables).seasons : undefined),
+  ),
   exchange_event_loop_delay_seconds: byLabel(
     'gauge',
     'quantile',
@@ -439,7 +466,6 @@ function resultsOf(results: ArrayLike<number>): Iterable<readonly [string, numbe
   return byText;
 }
 
-/** Counts by code of the rule, such as SIZE_BELOW_MINIMUM. */
 function refusalsOf(results: ArrayLike<number>): (readonly [string, number])[] {
   if (results.length === 0) return [];
   return Object.entries(RejectReason)
@@ -447,7 +473,4 @@ function refusalsOf(results: ArrayLike<number>): (readonly [string, number])[] {
     .map(([name, rule]) => [name.replaceAll(/[A-Z]/g, '_$&').toUpperCase(), results[rule]!]);
 }
 
-/** Reasons of cancels and internal commands follow those of orders. */
-const ORDER_REJECT_REASONS = Object.values(RejectReason).filter(
-  (rule) => rule < RejectReason.orderNotFound,
-);
+const ORDER_REJECT_REASONS = Object.values(RejectReason).filter(refusesOrder);

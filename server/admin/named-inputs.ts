@@ -4,6 +4,7 @@
  *
  * Thread: I/O, or that of a command on a stopped directory.
  */
+import { conditionKey } from '../../storage/catalog/condition-ids.ts';
 import { bytesToHex } from '../common/uint256.ts';
 import { OperationRefused, refused } from './operation-row.ts';
 import { WALLET_REF } from './operation-schemas.ts';
@@ -16,13 +17,11 @@ type Named = { readonly found: string } | 'none' | 'many';
 interface InputNames {
   /** 20 bytes; undefined where no wallet has the name. */
   readonly wallet: (name: string) => Uint8Array | undefined;
-  /** Condition id of a market, by its number or slug. */
+  /** A market's condition id, and an event's number; each by its number or its slug. */
   readonly market: (text: string) => Named;
-  /** Number of an event, by its number or slug. */
   readonly event: (text: string) => Named;
 }
 
-/** Returns the input with names replaced, or the refusal of an unknown name. */
 export type ResolveNames = (key: OperationKey, input: object) => object | OperationRefused;
 
 const NO_WALLET = refused('UNKNOWN_WALLET', 'no wallet has this name');
@@ -33,7 +32,6 @@ const MANY = refused(
   'name it by its number, which `market list` and `event list` show',
 );
 
-/** Resolvers of members, by their pattern. */
 const KINDS = { [WALLET_REF]: wallet, [MARKET_REF]: market, [EVENT_REF]: event } as const;
 type Resolve = (text: string, names: InputNames) => string | OperationRefused;
 
@@ -59,7 +57,7 @@ function wallet(text: string, names: InputNames): string | OperationRefused {
 }
 
 function market(text: string, names: InputNames): string | OperationRefused {
-  return /^0x/i.test(text) ? text.toLowerCase() : foundOf(names.market(text), NO_MARKET);
+  return conditionKey(text) ?? foundOf(names.market(text), NO_MARKET);
 }
 
 function event(text: string, names: InputNames): string | OperationRefused {

@@ -7,18 +7,22 @@ import type { RefusalFacts } from '../common/error-bodies.ts';
 import { type RefusalCode, refusalOf } from '../common/refusals.ts';
 import type { Static, TObject, TSchema } from '../common/schema.ts';
 import type { Defined } from '../http/route.ts';
+import type { Role } from './access.ts';
 
 export interface OperationRow {
   /** One line for the README and the API document. */
   readonly does: string;
   /** Query of a GET, or JSON body of a POST; each member states its rule as `description`. */
   readonly input: TObject;
-  /** Body of a 200. */
   readonly answer: TSchema;
   /** Bound of a POST body in bytes, where it exceeds the common one. */
   readonly bodyBytes?: number;
   /** Returns the audited summary of a long input; absent: the whole input is audited. */
   readonly audited?: (input: never) => object;
+  /** Marks a POST whose body is a file; its input is the query. */
+  readonly file?: true;
+  /** Marks an operation that RESOLVER_TOKEN allows too. */
+  readonly resolver?: true;
   /** Marks a POST that changes nothing: each node answers it itself, without an entry in the audit log. */
   readonly reads?: true;
   /** Marks a change of this node alone, also in a cluster; the leader makes all others. */
@@ -53,7 +57,6 @@ export function refused(code: RefusalCode, detail = '', text?: string): Operatio
   return new OperationRefused(status!, text ?? texts[0], detail);
 }
 
-/** Refusal of a member of an input. */
 export function refusedField(member: string, detail: string): OperationRefused {
   return refused('INVALID_FIELD', detail, `${refusalOf('INVALID_FIELD').texts[0]}${member}`);
 }
@@ -63,8 +66,10 @@ type Result<Answer> = Answer | OperationRefused;
 export interface Caller {
   /** Name in the audit log. */
   readonly actor: string;
-  /** True where the audit log has an entry of it; false for a read too. */
+  readonly role: Role;
   readonly isAudited: boolean;
+  /** Body of a row with `file`, else empty. */
+  readonly file: Uint8Array;
 }
 
 /** Executes a row. An exception is a fault of the node: 500, and a line in the log. */
@@ -73,7 +78,6 @@ type OperationHandler<Row extends OperationRow> = (
   caller: Caller,
 ) => Result<Static<Row['answer']>> | Promise<Result<Static<Row['answer']>>>;
 
-/** Operation: its row, and a handler made for a running node or a stopped directory. */
 export function operation<
   const Key extends `${'GET' | 'POST'} /${string}`,
   const Row extends OperationRow,

@@ -13,7 +13,7 @@ export const WalletRef = text(
   'a wallet: its address, 0x and 40 hexadecimal digits, or the name that an operator gave to it',
   { pattern: WALLET_REF },
 );
-const KeyId = Type.String({
+export const KeyId = Type.String({
   pattern: '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
   description: 'a key as the list of keys names it',
 });
@@ -27,7 +27,6 @@ export function inputOf<Members extends TProperties>(members: Members) {
   return Type.Object(members, { additionalProperties: false });
 }
 
-/** Bound of the rows in an answer. */
 export function limitOf(maximum: number, usual: number) {
   const description = `a whole number from 1 to ${maximum}`;
   return Type.Optional(whole(description, { minimum: 1, maximum, default: usual }));
@@ -165,6 +164,13 @@ export const PauseAnswer = Type.Object({
 });
 export const PausedAnswer = Type.Object({ paused: flag(), changed: Changed });
 
+export const MessageInput = inputOf({ text: Type.Optional(nameSchema(280)) });
+export const MessageAnswer = Type.Object({
+  text: text('"" = there is none'),
+  since: Type.Optional(text('ISO 8601')),
+});
+export const SaidAnswer = Type.Object({ text: text('"" = there is none'), changed: Changed });
+
 export const LimitInput = inputOf({
   name: text('the name of a rate limit'),
   limit: text('requests/seconds such as 400/10, or off'),
@@ -172,6 +178,12 @@ export const LimitInput = inputOf({
 export const LimitsAnswer = Type.Object({
   limits: Type.Array(Type.Object({ name: text(), covers: text(), limit: text() })),
   setting: text('the setting that keeps them over a restart'),
+});
+
+const Role = oneOf(['operator', 'resolver']);
+export const RoleAnswer = Type.Object({
+  role: Role,
+  operations: Type.Array(text('such as `GET /admin/role`')),
 });
 
 export const AuditInput = inputOf({
@@ -184,6 +196,7 @@ export const AuditAnswer = Type.Object({
       id: whole(),
       time: text('ISO 8601'),
       actor: text('the name that the caller gave, and its address'),
+      role: Type.Optional({ ...Role, description: 'absent in entries of older versions' }),
       route: text(),
       body: Type.Unknown(),
       status: Type.Optional(whole('of the answer; absent while it is under way, or never came')),

@@ -5,32 +5,48 @@
  */
 import type { Static } from '../common/schema.ts';
 import type { HandlersOf } from '../http/route.ts';
+import type { Role } from './access.ts';
 import { AUDIT_OPERATIONS } from './audit-operations.ts';
+import { CATALOG_OPERATIONS } from './catalog-operations.ts';
 import { CLUSTER_OPERATIONS } from './cluster-operations.ts';
 import { DEPOSIT_OPERATIONS } from './deposit-operations.ts';
+import { FAULT_OPERATIONS } from './fault-operations.ts';
+import { INVITE_OPERATIONS } from './invite-operations.ts';
 import { KEY_OPERATIONS } from './key-operations.ts';
 import { LEDGER_OPERATIONS } from './ledger-operations.ts';
+import { LIQUIDITY_OPERATIONS } from './liquidity-operations.ts';
 import { MARKET_OPERATIONS } from './market-operations.ts';
 import type { OperationRow } from './operation-row.ts';
 import { PLAY_OPERATIONS } from './play-operations.ts';
+import { REBATE_OPERATIONS } from './rebate-operations.ts';
 import { RESOLUTION_OPERATIONS } from './resolution-operations.ts';
+import { ROLE_OPERATIONS } from './role-operations.ts';
+import { SEASON_OPERATIONS } from './season-operations.ts';
 import { STATEMENT_OPERATIONS } from './statement-operations.ts';
-import { LIMIT_OPERATIONS, PAUSE_OPERATIONS } from './venue-operations.ts';
+import { LIMIT_OPERATIONS, MESSAGE_OPERATIONS, PAUSE_OPERATIONS } from './venue-operations.ts';
 import { NAME_OPERATIONS, WALLET_OPERATIONS } from './wallet-list.ts';
 import { BAN_OPERATIONS, ORDER_OPERATIONS } from './wallet-operations.ts';
 
 export const OPERATION_LISTS = {
+  roles: ROLE_OPERATIONS,
   keys: KEY_OPERATIONS,
   orders: ORDER_OPERATIONS,
   wallets: WALLET_OPERATIONS,
   names: NAME_OPERATIONS,
   bans: BAN_OPERATIONS,
   pause: PAUSE_OPERATIONS,
+  message: MESSAGE_OPERATIONS,
   limits: LIMIT_OPERATIONS,
+  faults: FAULT_OPERATIONS,
   ledger: LEDGER_OPERATIONS,
   deposits: DEPOSIT_OPERATIONS,
+  rebates: REBATE_OPERATIONS,
+  invites: INVITE_OPERATIONS,
+  seasons: SEASON_OPERATIONS,
   statements: STATEMENT_OPERATIONS,
+  catalog: CATALOG_OPERATIONS,
   markets: MARKET_OPERATIONS,
+  liquidity: LIQUIDITY_OPERATIONS,
   resolutions: RESOLUTION_OPERATIONS,
   cluster: CLUSTER_OPERATIONS,
   audit: AUDIT_OPERATIONS,
@@ -56,6 +72,14 @@ export function operationRow(key: OperationKey): OperationRow {
 
 export function operationRows(): (readonly [OperationKey, OperationRow])[] {
   return Object.entries(OPERATIONS) as (readonly [OperationKey, OperationRow])[];
+}
+
+export function operationsOf(role: Role): OperationKey[] {
+  return operationRows().flatMap(([key, row]) => (mayRun(role, row) ? [key] : []));
+}
+
+export function mayRun(role: Role, { resolver }: OperationRow): boolean {
+  return role === 'operator' || resolver === true;
 }
 
 /** Returns true for an operation that has an entry in the audit log and that the leader makes. */

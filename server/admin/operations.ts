@@ -12,6 +12,8 @@ import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { compileShape } from '../common/schema.ts';
 import { Unavailable } from '../common/unavailable.ts';
+import type { Role } from './access.ts';
+import { auditedFile } from './catalog-operations.ts';
 import type { ResolveNames } from './named-inputs.ts';
 import { type Caller, OperationRefused, type OperationRow, refused } from './operation-row.ts';
 import {
@@ -22,14 +24,13 @@ import {
   operationRows,
 } from './operation-table.ts';
 
-/** Request for an operation by an authorised caller. */
 export interface OperationCall {
   readonly key: OperationKey;
   /** Without `?`. */
   readonly query: string;
   readonly body: Uint8Array;
-  /** Name for the audit log. */
   readonly actor: string;
+  readonly role: Role;
 }
 
 export interface OperationAnswer {
@@ -46,11 +47,8 @@ interface OperationsOptions {
   /** Incomplete on a stopped directory. */
   readonly handlers: Partial<OperationHandlers>;
   readonly audit: Pick<AuditLog, 'begin' | 'end'>;
-  /** Undefined where this node makes all changes. */
   readonly elsewhere?: MakeElsewhere | undefined;
-  /** The newest durable batch. */
   readonly sequence?: () => number;
-  /** Replaces names in an input. */
   readonly resolve: ResolveNames;
   readonly log: (line: string) => void;
 }
@@ -62,6 +60,7 @@ type Handler = (checked: object, caller: Caller) => unknown;
 
 /** Room for a market with many outcomes. */
 const BODY_BOUNDS = boundsOf(1_000);
+const NO_FILE = new Uint8Array();
 const NO_NODE = refused('NEEDS_RUNNING_NODE');
 const UNAVAILABLE = 'audit log unavailable';
 
@@ -80,10 +79,15 @@ export class Operations {
     const input = this.options.resolve(call.key, sent);
     if (input instanceof OperationRefused) return refusal(input);
     if (!isChange(call.key)) return this.result(call, input, false);
-    const { actor, key } = call;
+    const { actor, key, role } = call;
     let id: number;
     try {
-      id = await this.options.audit.begin({ actor, route: key, body: auditedOf(key, input) });
+      id = await this.options.audit.begin({
+        actor,
+        role,
+        route: key,
+        body: auditedOf(call, input),
+      });
     } catch (error) {
       this.options.log(`${UNAVAILABLE}: ${(error as Error).message}`);
       if (operationRow(key).auditedNext === true) return this.change(call, input, false);
@@ -111,14 +115,16 @@ export class Operations {
   }
 
   private async result(
-    { actor, key }: OperationCall,
+    { actor, body, key, role }: OperationCall,
     input: object,
     isAudited: boolean,
   ): Promise<OperationAnswer> {
     try {
       // The reader has checked the input by the schema that the handler's type comes from.
       const handler = this.options.handlers[key] as Handler | undefined;
-      const result = handler === undefined ? NO_NODE : await handler(input, { actor, isAudited });
+      const file = operationRow(key).file === true ? body : NO_FILE;
+      const result =
+        handler === undefined ? NO_NODE : await handler(input, { actor, role, isAudited, file });
       if (!(result instanceof OperationRefused)) {
         return { status: 200, body: JSON.stringify(result) };
       }
@@ -131,9 +137,17 @@ export class Operations {
   }
 }
 
-function auditedOf(key: OperationKey, input: object): object {
-  const { audited } = operationRow(key);
-  // The reader has checked the input by the schema of the same row.
+/** A change with a mistyped option must not be made without it. */
+function unknownOption(query: string, { properties }: OperationRow['input']): string | undefined {
+  const name = [...new URLSearchParams(query).keys()].find(
+    (each) => !Object.hasOwn(properties, each),
+  );
+  return name === undefined ? undefined : errorBodyOf(`unknown_field: ${name}`);
+}
+
+function auditedOf({ body, key }: OperationCall, input: object): object {
+  const { audited, file } = operationRow(key);
+  if (file === true) return { ...input, ...auditedFile(body) };
   return audited === undefined ? input : (audited as (checked: object) => object)(input);
 }
 
@@ -145,10 +159,10 @@ function errorOf({ body, status }: OperationAnswer): string | undefined {
   return status === 200 ? undefined : (JSON.parse(body) as { readonly error: string }).error;
 }
 
-function readerOf(key: OperationKey, { input }: OperationRow): ReadInput {
-  if (key.startsWith('GET ')) {
+function readerOf(key: OperationKey, { file, input }: OperationRow): ReadInput {
+  if (key.startsWith('GET ') || file === true) {
     const { parse } = compileQuery(input);
-    return ({ query }) => parse(query);
+    return ({ query }) => (file === true ? unknownOption(query, input) : undefined) ?? parse(query);
   }
   const shape = compileShape(input);
   return ({ body }) => {

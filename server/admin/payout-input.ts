@@ -16,7 +16,7 @@ export interface PayoutInput {
   readonly payouts?: Readonly<Record<string, number>>;
 }
 
-/** Outcomes of a market. `names`: undefined where the catalog does not list it. */
+/** Outcomes of a market. `names` is empty where the catalog does not list it. */
 export interface Outcomes {
   readonly tokenIds: readonly string[];
   readonly names: readonly string[];

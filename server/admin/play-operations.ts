@@ -8,7 +8,6 @@ import type { Static } from '../common/schema.ts';
 import { OperationRefused, operation } from './operation-row.ts';
 import { StepAnswer, StepInput } from './play-schemas.ts';
 
-/** Clock of a played recording. */
 export interface SteppedClock {
   /** Undefined = up to the next message. Resolves once everything due by then has happened. */
   step(to: number | undefined): Promise<Static<typeof StepAnswer>>;

@@ -1,9 +1,9 @@
-/** Positions of log, follower, snapshots and cluster for GET /status and the admin listener. */
+/** Positions of log, follower, snapshots and cluster, and the operator's message, for GET /status and the admin listener. */
 
+import type { Decision } from '../../storage/control-records/control-records.ts';
 import type { NodeView } from './cluster-schemas.ts';
 import type { ForwardMetrics } from './forward-metrics.ts';
 
-/** View of the cluster by this node. */
 export interface ClusterFacts {
   readonly node: string;
   readonly role: 'leader' | 'follower';
@@ -19,7 +19,6 @@ export interface ClusterFacts {
   readonly space: { readonly usedBytes: number; readonly isFull: boolean } | undefined;
   /** Milliseconds by which its clock is ahead of those of most nodes. */
   readonly clockSkewMs: number;
-  /** Counters of requests forwarded to the leader. */
   readonly forwarded: ForwardMetrics;
 }
 
@@ -32,18 +31,20 @@ interface ClusterCatalog {
 export interface Progress {
   /** Recent answers of the nodes of the cluster; starts a new round. Undefined without CLUSTER. */
   readonly clusterNodes: (() => readonly NodeView[]) | undefined;
-  /** Newest durable batch. */
+  /** Newest durable batch, and the digest of the engine after it. */
   readonly durable: number;
-  /** Digest of the engine after that batch. */
   readonly digest: number;
   readonly follower: { readonly derived: number; readonly behindMs: number } | undefined;
   /** The newest snapshot and its time (unix milliseconds). */
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
-  /** Undefined without CLUSTER. */
   readonly cluster: (ClusterFacts & { readonly catalog: ClusterCatalog }) | undefined;
 }
 
 const MS = 1_000;
+
+export function shownMessage(message: Decision | undefined) {
+  return message && { text: message.reason, since: new Date(message.since).toISOString() };
+}
 
 /** @param seconds unix seconds */
 export function shownProgress(progress: Progress, seconds: number) {

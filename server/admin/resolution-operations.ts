@@ -14,16 +14,18 @@ import {
   resolutionOf,
 } from '../../engine/ledger/reads.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
-import { conditionAt, marketFlags } from '../../engine/reads.ts';
+import { addressAt, conditionAt, marketFlags } from '../../engine/reads.ts';
 import { PAYOUT_SUM_MAX } from '../../engine/tables/capacities.ts';
-import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
+import { ADDRESS_WORDS, ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
+import type { WalletNames } from '../auth/wallet-names.ts';
 import { groupOf } from '../catalog/edits/edit-ids.ts';
 import { microText } from '../common/decimal.ts';
 import { REFUSALS } from '../common/refusals.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToWords, wordsToHex } from '../common/uint256.ts';
+import { addressText } from '../market-data/account-texts.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import type { LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
@@ -50,9 +52,8 @@ import {
 } from './venue-schemas.ts';
 
 interface ResolutionOperationParts extends LedgerOperationParts, MarketOperationParts {
-  /** True: a payout needs `confirm`. */
   readonly needsConfirm: boolean;
-  /** Id of the event of a market; undefined where the catalog has none. */
+  readonly names: Pick<WalletNames, 'nameOf'>;
   readonly eventOf: (condition: string) => string | undefined;
   /**
    * Names of the outcomes, in the order of the engine; undefined where the catalog does not list the market.
@@ -75,6 +76,7 @@ interface Request {
 interface Resolution extends PayoutInput, Request {
   readonly review?: number;
   readonly confirm?: boolean;
+  readonly note?: string;
 }
 
 const MS = 1_000;
@@ -96,6 +98,7 @@ export const RESOLUTION_OPERATIONS = [
       does: 'pays out a market by weights of its outcomes, for good',
       input: ResolveInput,
       answer: ResolvedAnswer,
+      resolver: true,
     },
     (parts: ResolutionOperationParts) => (input) => resolve(parts, input, false),
   ),
@@ -105,20 +108,22 @@ export const RESOLUTION_OPERATIONS = [
       does: 'pays out a market by equal weights of its outcomes, for good',
       input: VoidInput,
       answer: ResolvedAnswer,
+      resolver: true,
     },
     (parts: ResolutionOperationParts) => (input) => resolve(parts, input, true),
   ),
   operation(
     'POST /admin/markets/dry-run',
     {
-      does: 'counts what a payout would pay to how many wallets, and which orders would end; changes nothing',
+      does: 'shows what a payout would pay to whom, and how many orders would end; changes nothing',
       input: DryRunInput,
       answer: DryRunAnswer,
+      resolver: true,
       reads: true,
     },
     (parts: ResolutionOperationParts) =>
-      ({ void: isVoid, ...input }) =>
-        dryRun(parts, input, isVoid === true),
+      ({ after: from = 0, limit = 100, void: isVoid, ...input }, { role }) =>
+        dryRun(parts, input, isVoid === true, { from, limit, isNamed: role === 'operator' }),
   ),
   operation(
     'POST /admin/markets/withdraw-proposal',
@@ -126,6 +131,7 @@ export const RESOLUTION_OPERATIONS = [
       does: 'takes a proposed payout back: the market trades as before',
       input: WithdrawProposalInput,
       answer: WithdrawnAnswer,
+      resolver: true,
     },
     (parts: ResolutionOperationParts) => (input) => withdraw(parts, input),
   ),
@@ -135,6 +141,7 @@ export const RESOLUTION_OPERATIONS = [
       does: 'payouts that are proposed, with their deadlines',
       input: NoInput,
       answer: ProposalsAnswer,
+      resolver: true,
     },
     (parts: ResolutionOperationParts) => () => proposals(parts),
   ),
@@ -202,7 +209,7 @@ async function resolve(
     ...(review === undefined ? {} : { review: review * MS }),
   });
   if (outcome.kind !== 'done') return refusedFor(parts, market, outcome);
-  const shown = await say(parts, condition, idText);
+  const shown = await say(parts, condition, idText, input.note);
   if (shown instanceof OperationRefused) return shown;
   const deadline = review === undefined ? undefined : outcome.first?.result;
   const state = await sequenceLock.read(() => stateOf(t, market, deadline));
@@ -242,9 +249,11 @@ async function say(
   parts: ResolutionOperationParts,
   condition: string,
   id: string,
+  note?: string,
 ): Promise<OperationRefused | undefined> {
   const at = new Date(parts.now()).toISOString();
-  const shown = await made(parts, { kind: 'resolutions', conditions: [condition], at });
+  const noted = note === undefined ? {} : { note };
+  const shown = await made(parts, { kind: 'resolutions', conditions: [condition], ...noted, at });
   if (!(shown instanceof OperationRefused)) return undefined;
   parts.unpublished(condition);
   return new OperationRefused(
@@ -274,6 +283,7 @@ async function dryRun(
   parts: ResolutionOperationParts,
   input: Resolution,
   isVoid: boolean,
+  page: { readonly from: number; readonly limit: number; readonly isNamed: boolean },
 ): Promise<DryRun> {
   const { sequenceLock, t } = parts;
   if (!ledgerIsOn(t)) return LEDGER_OFF;
@@ -289,11 +299,25 @@ async function dryRun(
     return refused('PAYOUT_INVALID');
   }
   const found = await sequenceLock.read(() =>
-    resolutionOf(t, market) === undefined ? previewPayout(t, market, weights) : undefined,
+    resolutionOf(t, market) === undefined ? previewPayout(t, market, weights, page) : undefined,
   );
   if (found === undefined) return refused('MARKET_RESOLVED');
+  const end = page.from + found.rows.length;
+  const holders = found.outcomes.reduce((total, { wallets }) => total + wallets, 0);
   return {
     ...payoutShown(payout),
+    rows: found.rows.map(({ account, outcome, paid, shares }) => {
+      const address = wordsToHex(t.accountI, addressAt(account), ADDRESS_WORDS);
+      return {
+        wallet: addressText(t.accountI, addressAt(account)),
+        name: page.isNamed ? parts.names.nameOf(address) : '',
+        token_id: outcomes.tokenIds[outcome]!,
+        outcome: outcomes.names[outcome] ?? '',
+        shares: microText(shares),
+        paid: microText(paid),
+      };
+    }),
+    next: end < holders ? end : null,
     by_outcome: found.outcomes.map((each, i) => ({
       token_id: outcomes.tokenIds[i]!,
       outcome: outcomes.names[i] ?? '',

@@ -77,7 +77,10 @@ export const STATEMENT_OPERATIONS = [
         if (found instanceof OperationRefused) return found;
         return {
           fees: microText(ledgerTotals(t).fees),
-          entries: found.entries.map((entry) => paymentOf(t, entry, entryAt)),
+          // The end of a season has an entry that moves nothing.
+          entries: found.entries
+            .filter(({ cash }) => cash !== 0)
+            .map((entry) => paymentOf(t, entry, entryAt)),
           more: found.more,
         };
       },
@@ -103,7 +106,8 @@ function paymentOf(
   entryAt: StatementOperationParts['entryAt'],
 ) {
   // The entry of the wallet follows that of the venue.
-  const row = cause === EntryCause.fees ? entryAt(number + 1) : undefined;
+  const isPaid = cause === EntryCause.fees || cause === EntryCause.rebate;
+  const row = isPaid ? entryAt(number + 1) : undefined;
   const to: Entry['account'] = row === undefined ? 0 : entryOf(row).account;
   return {
     entry: number,

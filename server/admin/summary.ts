@@ -6,8 +6,10 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { ContradictionFacts } from '../common/contradictions.ts';
 import { BUCKET_BOUNDS } from '../common/histogram.ts';
+import type { FaultFacts } from '../faults/faults.ts';
 import type { HttpFacts } from '../http/http.ts';
 import type { RouteCounts } from '../http/request-counts.ts';
+import type { LiquidityFacts } from '../liquidity/liquidity.ts';
 import type { BatchMetrics } from '../orders/intake/batch-metrics.ts';
 import type { OrderMetrics } from '../orders/intake/order-metrics.ts';
 import type { Pause } from '../orders/intake/pauses.ts';
@@ -35,11 +37,14 @@ export interface NodeFacts {
   readonly volumeOf: (market: MarketRow) => number;
   /** Requests refused by the rate limits, by row; empty with RATE_LIMITS=off. */
   readonly throttled: readonly (readonly [row: string, count: number])[];
+  /** Undefined with FAULTS=off. */
+  readonly faults: FaultFacts | undefined;
+  /** Undefined without a ledger. */
+  readonly liquidity: LiquidityFacts | undefined;
   readonly queue: { readonly waiting: number; readonly max: number };
   /** Unix milliseconds. */
   readonly catalogSince: number;
   readonly contradictions: ContradictionFacts;
-  /** Undefined without a mirrored source. */
   readonly mirror: MirrorFacts | undefined;
 }
 
@@ -52,7 +57,6 @@ export interface ClockFacts {
 
 export interface StreamFacts {
   readonly clients: number;
-  /** Bytes that clients have not read yet. */
   readonly unreadBytes: number;
   /** Connections closed by the node, by reason. */
   readonly closes: ReadonlyMap<string, number>;
@@ -72,7 +76,6 @@ interface SummaryParts {
   readonly startedAt: number;
   readonly api: PublicApi;
   readonly delay: Delay;
-  /** Undefined until the node has recovered. */
   readonly facts: NodeFacts | undefined;
 }
 
@@ -116,5 +119,6 @@ function nodeSummary(facts: NodeFacts, now: number) {
     cluster_nodes: progress.clusterNodes?.() ?? [],
     occupancy: occupancyOf(tables),
     streams: { clients: streams.clients, bytes_held: streams.unreadBytes },
+    faults: facts.faults?.active.reduce((sum, [, count]) => sum + count, 0) ?? null,
   };
 }

@@ -1,18 +1,20 @@
 /**
- * Token of the operations where ADMIN_TOKEN is not set: DATA_DIR/admin.token, made again at each start,
- * readable only by the user of the node. The command line reads it there.
+ * Tokens of the operations where ADMIN_TOKEN or RESOLVER_TOKEN is not set: DATA_DIR/admin.token and resolver.token,
+ * made again at each start, readable only by the user of the node. The command line reads them there.
  *
  * Thread: I/O, at start.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Role } from './access.ts';
 
 const TOKEN_BYTES = 32;
+const NAMES = { operator: 'admin.token', resolver: 'resolver.token' } as const;
 
 /** Throws the system's Error where it cannot be written. */
-export function newToken(dataDir: string): string {
-  const path = pathOf(dataDir);
+export function newToken(dataDir: string, role: Role): string {
+  const path = join(dataDir, NAMES[role]);
   const token = randomBytes(TOKEN_BYTES).toString('hex');
   // The mode applies to new files only.
   rmSync(path, { force: true });
@@ -21,14 +23,10 @@ export function newToken(dataDir: string): string {
 }
 
 /** Undefined where there is none, or it belongs to another user. */
-export function readToken(dataDir: string): string | undefined {
+export function readToken(dataDir: string, role: Role = 'operator'): string | undefined {
   try {
-    return readFileSync(pathOf(dataDir), 'utf8').trim();
+    return readFileSync(join(dataDir, NAMES[role]), 'utf8').trim();
   } catch {
     return undefined;
   }
-}
-
-function pathOf(dataDir: string): string {
-  return join(dataDir, 'admin.token');
 }

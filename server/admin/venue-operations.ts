@@ -1,8 +1,8 @@
 /**
- * Operations on the venue: its pause, which survives a restart, and its rate limits, which a restart sets
- * back to the settings.
+ * Operations on the venue: its pause and its message, which survive a restart, and its rate limits, which a restart
+ * sets back to the settings.
  *
- * Thread: I/O; the pause also on a stopped directory.
+ * Thread: I/O; pause and message also on a stopped directory.
  */
 
 import type { Decision } from '../../storage/control-records/control-records.ts';
@@ -11,16 +11,19 @@ import { operation, refused } from './operation-row.ts';
 import {
   LimitInput,
   LimitsAnswer,
+  MessageAnswer,
+  MessageInput,
   NoInput,
   PauseAnswer,
   PausedAnswer,
   PauseInput,
+  SaidAnswer,
 } from './operation-schemas.ts';
+import { shownMessage } from './progress.ts';
 
 const OFF = refused('RATE_LIMITS_OFF', 'start the node with RATE_LIMITS=on');
 
 export interface VenuePause {
-  /** Undefined: it is not paused. */
   readonly pause: Decision | undefined;
   /** Resolves once it is durable and in force; undefined resumes it. */
   putPause(decision: Decision | undefined): Promise<void>;
@@ -72,11 +75,47 @@ interface PauseOperationParts {
   readonly now: () => number;
 }
 
-/** Resolves with true where the state has changed. */
 async function put(venue: VenuePause, decision: Decision | undefined): Promise<boolean> {
   const changed = (venue.pause === undefined) !== (decision === undefined);
   await venue.putPause(decision);
   return changed;
+}
+
+export interface VenueMessage {
+  readonly message: Decision | undefined;
+  /** Resolves once it is durable and shown; undefined takes it away. */
+  putMessage(decision: Decision | undefined): Promise<void>;
+}
+
+export const MESSAGE_OPERATIONS = [
+  operation(
+    'GET /admin/message',
+    { does: 'the message to everybody', input: NoInput, answer: MessageAnswer },
+    ({ venue }: MessageOperationParts) =>
+      () =>
+        shownMessage(venue.message) ?? { text: '' },
+  ),
+  operation(
+    'POST /admin/message',
+    {
+      does: 'shows a message to everybody, on the page and in `GET /status`; without `text` takes it away',
+      input: MessageInput,
+      answer: SaidAnswer,
+    },
+    ({ venue, now }: MessageOperationParts) =>
+      async ({ text }) => {
+        const changed = venue.message?.reason !== text;
+        if (changed) {
+          await venue.putMessage(text === undefined ? text : { since: now(), reason: text });
+        }
+        return { text: text ?? '', changed };
+      },
+  ),
+];
+
+interface MessageOperationParts {
+  readonly venue: VenueMessage;
+  readonly now: () => number;
 }
 
 /** `undefined` with RATE_LIMITS=off. */

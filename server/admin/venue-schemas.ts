@@ -1,9 +1,15 @@
 /** Inputs and answers of the operations on the ledger, on events and on markets. */
-import { FEE_BPS_MAX, OUTCOMES_MAX, REVIEW_MS_MAX } from '../../engine/tables/capacities.ts';
-import { TICK_GRIDS } from '../../engine/tables/units.ts';
+import {
+  FEE_BPS_MAX,
+  OUTCOMES_MAX,
+  REVIEW_MS_MAX,
+  TAKER_DELAY_MAX,
+} from '../../engine/tables/capacities.ts';
+import { SCHEDULE_EXPONENT_MAX, TICK_GRIDS } from '../../engine/tables/units.ts';
+import { CONDITION_SOURCE } from '../../storage/catalog/condition-ids.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import { nameSchema, proseSchema } from '../common/text-schemas.ts';
-import { flag, oneOf, text, whole } from '../routes/shorthand.ts';
+import { flag, oneOf, orNull, text, whole } from '../routes/shorthand.ts';
 import { OPERATOR_ID_RULE } from '../wallet/request-id.ts';
 import { STATEMENT_MAX, STATEMENT_PAGE, StatementEntryRow } from '../wallet/statement-schemas.ts';
 import { inputOf, limitOf, Wallet, WalletRef } from './operation-schemas.ts';
@@ -12,22 +18,22 @@ const Amount = text('collateral, a decimal with at most six decimals');
 export const AMOUNT_PATTERN = '^(?:0|[1-9][0-9]{0,9})(?:\\.[0-9]{1,6})?$';
 export const AMOUNT_RULE =
   'collateral above 0, a decimal text with at most six decimals, without leading zeros';
-const AmountInput = text(AMOUNT_RULE, { pattern: AMOUNT_PATTERN });
+export const AmountInput = text(AMOUNT_RULE, { pattern: AMOUNT_PATTERN });
 const RequestId = Type.Optional(text(`${OPERATOR_ID_RULE}; one is made where it is absent`));
 const Repeated = flag('true: it was done before under this id');
 /**
  * Pattern of a market in an input; named-inputs.ts replaces it by the condition id, and that of an event by
  * its id.
  */
-export const MARKET_REF = '^(?:0x[0-9a-fA-F]{64}|(?!0[xX]).{1,300})$';
-const MarketRef = text(
-  'a market: its condition id, 0x and 64 hexadecimal digits, its number or its slug',
+export const MARKET_REF = '^(?:0x(?:[0-9a-fA-F]{62}|[0-9a-fA-F]{64})|(?!0[xX]).{1,300})$';
+export const MarketRef = text(
+  'a market: its condition id, 0x and 62 or 64 hexadecimal digits, its number or its slug',
   { pattern: MARKET_REF },
 );
 export const EVENT_REF = '^.{1,300}$';
 const EventRef = text('an event: its number or its slug', { pattern: EVENT_REF });
 const Condition = Type.String({
-  pattern: '^0x[0-9a-fA-F]{64}$',
+  pattern: CONDITION_SOURCE,
   description: 'a condition id, 0x and 64 hexadecimal digits',
 });
 
@@ -92,6 +98,32 @@ export const DrawFeesAnswer = Type.Object({
   fees: text('fees of the venue after it'),
   time: whole('unix milliseconds'),
   repeated: Repeated,
+});
+export const SeasonEndInput = inputOf({
+  startSum: AmountInput,
+  name: Type.Optional(nameSchema(100)),
+  id: RequestId,
+});
+export const SeasonEndAnswer = Type.Object({
+  id: text(),
+  season: whole('number of the season that ends, from 1 on', { minimum: 1 }),
+  start_sum: text('cash of each wallet at the start of the next season'),
+  state: oneOf(['ending', 'ended'], 'balances are being reset, or all are'),
+  time: whole('unix milliseconds'),
+  repeated: Repeated,
+});
+export const RebatesInput = inputOf({
+  date: Type.Optional(
+    text('a day of UTC that is over, such as 2027-01-31; yesterday where it is absent', {
+      pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+    }),
+  ),
+});
+export const RebatesAnswer = Type.Object({
+  date: text('the day'),
+  paid: whole('wallets that were paid now'),
+  repeated: whole('wallets that were paid before'),
+  amount: text('what was paid now, a decimal'),
 });
 export const DeclareInput = inputOf({ wallet: WalletRef, signer: WalletRef, id: RequestId });
 export const DeclareAnswer = Type.Object({
@@ -160,6 +192,7 @@ export const TotalsAnswer = Type.Object({
   positions: whole(),
   resolving: whole('markets whose payouts are not done'),
   proposals: whole('markets of which a payout is proposed'),
+  seasons: whole('seasons that have ended or end'),
 });
 
 const title = nameSchema(300);
@@ -193,8 +226,35 @@ const fee = Type.Optional(
     maximum: FEE_BPS_MAX,
   }),
 );
+const takerDelay = Type.Optional(
+  whole(`the taker delay, a whole number of seconds from 0 to ${TAKER_DELAY_MAX}`, {
+    minimum: 0,
+    maximum: TAKER_DELAY_MAX,
+  }),
+);
+const part = (does: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^(?:0(?:\\.[0-9]{1,6})?|1(?:\\.0{1,6})?)$',
+      description: `${does}, a decimal text from 0 to 1 with at most six decimals`,
+    }),
+  );
+const feeRate = part('rate of the fee schedule (0 takes it away)');
+const feeRebate = part('part of a fee of the schedule that its maker may be paid back');
+const feeExponent = Type.Optional(
+  whole(`exponent of the fee schedule, a whole number from 0 to ${SCHEDULE_EXPONENT_MAX}`, {
+    minimum: 0,
+    maximum: SCHEDULE_EXPONENT_MAX,
+  }),
+);
 const negRisk = Type.Optional(
   flag('true where at most one of the markets of the event can be Yes'),
+);
+const protocol = Type.Optional(
+  whole(
+    '2: the tokens are positions, and orders for them are signed in version 3, with two outcomes; 1 or absent: neither',
+    { minimum: 1, maximum: 2 },
+  ),
 );
 const EventId = Type.String({
   pattern: '^(?:0|[1-9][0-9]{0,14})$',
@@ -211,12 +271,10 @@ const tags = Type.Optional(
   Type.Array(nameSchema(100, 'a label'), { maxItems: 20, description: 'at most 20 labels' }),
 );
 const shown = { description, startDate: time, endDate: time };
-/** From `endDate` on a market takes no orders. */
 const keepOpen = Type.Optional(
   flag('true: `endDate` is a date only, and the market trades on after it'),
 );
 
-/** Older name of `key`. */
 const oldKey = Type.Optional({ ...key, description: 'the older name of `key`: one of them' });
 export const EventInput = inputOf({ title, ...shown, tags, negRisk, key, id: oldKey });
 export const EditEventInput = inputOf({
@@ -234,7 +292,7 @@ const outcomes = Type.Array(nameSchema(100, 'a name'), {
   uniqueItems: true,
   description: `2 to ${OUTCOMES_MAX} different names`,
 });
-const terms = { tick, minimum, fee };
+const terms = { tick, minimum, fee, feeRate, feeExponent, feeRebate, takerDelay };
 
 export const MarketInput = inputOf({
   question: title,
@@ -244,6 +302,12 @@ export const MarketInput = inputOf({
   keepOpen,
   ...terms,
   negRisk,
+  protocol,
+  liquidity: Type.Optional(
+    text(`what the house quotes it with, two outcomes alone: ${AMOUNT_RULE}`, {
+      pattern: AMOUNT_PATTERN,
+    }),
+  ),
   key,
   id: oldKey,
 });
@@ -256,6 +320,7 @@ export const MarketAnswer = Type.Object({
   end: Type.Union([text(), Type.Null()], {
     description: 'from this time on it takes no orders; null: it has no such time',
   }),
+  liquidity: Type.Optional(text('what was paid in for its quotes')),
   changed: Made,
 });
 export const EditMarketInput = inputOf({
@@ -270,6 +335,49 @@ export const EditMarketInput = inputOf({
 });
 export const ConditionInput = inputOf({ condition: MarketRef });
 
+export const AddLiquidityInput = inputOf({
+  condition: MarketRef,
+  amount: AmountInput,
+  price: Type.Optional(
+    text(
+      'price of the first outcome that `liquidity list` shows, between 0 and 1 with up to four decimals (as it is; at first 0.5)',
+      { pattern: '^0\\.(?=[0-9]*[1-9])[0-9]{1,4}$' },
+    ),
+  ),
+  id: RequestId,
+});
+export const RemoveLiquidityInput = inputOf({
+  condition: MarketRef,
+  amount: Type.Optional(AmountInput),
+  id: RequestId,
+});
+export const LiquidityAnswer = Type.Object({
+  id: text(),
+  condition: Condition,
+  wallet: Wallet,
+  amount: text('what was paid, a decimal'),
+  repeated: Repeated,
+});
+export const LiquidityMarket = Type.Object({
+  condition: Condition,
+  slug: text(),
+  wallet: Wallet,
+  state: oneOf(['quoted', 'halted', 'removed', 'ended', 'resolved']),
+  paid_in: text('what was paid in'),
+  paid_out: text('what was paid out'),
+  cash: text('cash of the account'),
+  orders: whole('open orders'),
+  outcomes: Type.Array(
+    Type.Object({
+      outcome: text(),
+      shares: text('shares that the account holds'),
+      price: orNull(text('the price around which it quotes'), 'it quotes nothing'),
+      result: text('what the house gains if it wins, or has gained; below 0 is what it costs'),
+    }),
+  ),
+});
+export const LiquidityMarkets = Type.Object({ markets: Type.Array(LiquidityMarket) });
+
 const Confirm = Type.Optional(flag('true: needed where the node has RESOLVE_CONFIRM=always'));
 const REVIEW_SECONDS_MAX = REVIEW_MS_MAX / 1_000;
 const Review = Type.Optional(
@@ -278,12 +386,15 @@ const Review = Type.Optional(
     { minimum: 1, maximum: REVIEW_SECONDS_MAX },
   ),
 );
-const decided = { review: Review, confirm: Confirm, id: RequestId };
+const Note = Type.Optional({
+  ...nameSchema(280),
+  description: `${nameSchema(280).description}, which everybody reads with the payout`,
+});
+const decided = { review: Review, confirm: Confirm, note: Note, id: RequestId };
 
 export const VoidInput = inputOf({ condition: MarketRef, ...decided });
 const WEIGHT_MAX = 10_000;
 const Weight = Type.Integer({ minimum: 0, maximum: WEIGHT_MAX });
-/** A token id, or the name of an outcome. */
 const OutcomeKey = Type.String({ pattern: '^[\\s\\S]{1,300}$' });
 
 const payouts = {
@@ -332,9 +443,23 @@ export const DryRunInput = inputOf({
   condition: MarketRef,
   ...payouts,
   void: Type.Optional(Type.Literal(true, { description: 'true: equal weights' })),
+  after: Type.Optional(whole('`next` of the page before, a whole number from 0', { minimum: 0 })),
+  limit: limitOf(1_000, 100),
 });
 export const DryRunAnswer = Type.Object({
   ...payoutShown,
+  rows: Type.Array(
+    Type.Object({
+      wallet: Wallet,
+      name: text('that an operator gave to it; "" = none, or a resolver asks'),
+      token_id: text(),
+      outcome: text('"" where the catalog does not list the market'),
+      shares: Amount,
+      paid: Amount,
+    }),
+    { description: 'a page of those that have shares, by outcome; everything else is about all' },
+  ),
+  next: Type.Union([whole(), Type.Null()], { description: 'for `after`; null = there are none' }),
   by_outcome: Type.Array(
     Type.Object({
       token_id: text(),

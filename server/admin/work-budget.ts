@@ -24,7 +24,6 @@ export class WorkBudget<T> {
     this.countedAt = elapsed();
   }
 
-  /** Makes the answer of that name, or returns the last one. */
   answer(name: string, make: () => T | Promise<T>): T | Promise<T> {
     const now = this.elapsed();
     this.savedMs = Math.min(SAVED_MS_MAX, this.savedMs + SHARE * (now - this.countedAt));

@@ -27,7 +27,6 @@ export const RULES = {
 } as const;
 export const UNKNOWN_READ_ONLY =
   'this node issued no such key to the address, or it was revoked: GET /auth/readonly-api-keys lists them';
-/** Longer paths are cut in a detail. */
 const SHOWN_PATH_MAX = 200;
 
 export function needs(level: 1 | 2, names: readonly string[]): string {
@@ -57,7 +56,6 @@ export function signedText(
   return `it must be HMAC-SHA256, keyed with the decoded secret, of ${signed}${rest}`;
 }
 
-/** Refuses a signature that another wallet made, or that is over another text. */
 export function wrongSigner(
   chainId: number,
   recovered: Uint8Array,

@@ -29,7 +29,6 @@ import { authDigest, authSeparator } from './eip712.ts';
 import { type Credential, KEYS_MAX, type KeyRegistry } from './key-registry.ts';
 import { recoverAddress } from './secp256k1.ts';
 
-/** State of both levels; `openAuth` makes it once. */
 export interface Auth {
   readonly registry: KeyRegistry;
   /** Maximum difference of a timestamp from the node's clock, in both directions, inclusive. */
@@ -40,23 +39,20 @@ export interface Auth {
   readonly readOnlyName: string;
   readonly separator: Uint8Array;
   readonly chainId: number;
-  /** Looks an address text up among the bans. */
   readonly isBanned: (addressText: string) => boolean;
 }
 
 export interface KeyOwner {
   readonly ok: true;
-  /** 20 bytes, shared with the registry: never written. */
+  /** 20 bytes; this and `apiKeyBytes`, 16 bytes, are shared with the registry: never written. */
   readonly address: Uint8Array;
   /** Lower-case UUID text. */
   readonly apiKey: string;
-  /** 16 bytes, shared with the registry: never written. */
   readonly apiKeyBytes: Uint8Array;
 }
 
 export interface WalletOwner {
   readonly ok: true;
-  /** 20 bytes. */
   readonly address: Uint8Array;
   /** uint256 text. */
   readonly nonce: string;
@@ -119,7 +115,7 @@ export function openAuth(
   };
 }
 
-/** Header names to capture for `checkLevel2`, in its order; lower case. */
+/** Header names to capture for `checkLevel2`, in its order; lower case. Likewise `level1Headers`. */
 export function level2Headers(prefix: string): string[] {
   return LEVEL2.map((name) => `${prefix}_${name}`.toLowerCase());
 }
@@ -128,7 +124,6 @@ export function readOnlyHeader(prefix: string): string {
   return `${prefix}_${READ_ONLY}`.toLowerCase();
 }
 
-/** Header names to capture for `checkLevel1`, in its order; lower case. */
 export function level1Headers(prefix: string): string[] {
   return LEVEL1.map((name) => `${prefix}_${name}`.toLowerCase());
 }
@@ -179,7 +174,6 @@ export function checkLevel2(
   return { ok: true, address: owner, apiKey: key, apiKeyBytes };
 }
 
-/** Answer for a caller that has proved to own a banned wallet. */
 const BANNED: AuthRefused = {
   ok: false,
   status: 403,

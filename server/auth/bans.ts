@@ -9,7 +9,6 @@ import { bytesToHex, bytesToWords } from '../common/uint256.ts';
 import { BannedAddresses } from './banned-addresses.ts';
 
 export interface Ban extends Decision {
-  /** 20 bytes. */
   readonly address: Uint8Array;
 }
 
@@ -61,7 +60,6 @@ export class Bans {
     return true;
   }
 
-  /** Resolves once the end is durable; with false for a wallet that was not banned. */
   async lift(address: Uint8Array): Promise<boolean> {
     if (!this.has(textOf(address))) return false;
     await this.write({ about: 'ban', address, decision: undefined });

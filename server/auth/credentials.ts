@@ -31,9 +31,8 @@ export type NodeKey =
 export interface Trio {
   /** UUID, version 4 shape, lower case. */
   readonly apiKey: string;
-  /** 32 bytes in the base64url alphabet with padding: 44 characters. */
+  /** 32 bytes as base64url with padding, 44 characters; `passphrase` has 64 lower-case hex digits. */
   readonly secret: string;
-  /** 64 lower-case hex digits. */
   readonly passphrase: string;
 }
 

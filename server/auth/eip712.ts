@@ -1,9 +1,9 @@
 /**
- * EIP-712 digests: of an order (which is also its id) and of the level-1 request that issues API
- * keys (docs/protocol.md#level-1).
+ * EIP-712 digests: of an order (which is also its id), of the level-1 request that issues API
+ * keys (docs/protocol.md#level-1), and of structures that others encode.
  *
  * Thread: any; each thread has its own instance of this module and its scratch buffers. Non-goals:
- * other typed data, signing.
+ * signing.
  */
 import assert from 'node:assert/strict';
 import { decimalToBytes, hexToBytes } from '../common/uint256.ts';
@@ -36,7 +36,7 @@ export interface SignedFields {
 
 /**
  * The fields of version 2 in place of taker, expiration, nonce and fee rate: a checked uint256
- * text, and 32 bytes each (docs/protocol.md#version-2-orders).
+ * text, and 32 bytes each (docs/protocol.md#version-2-and-3-orders).
  */
 export interface SignedFields2 {
   readonly timestamp: string;
@@ -51,10 +51,12 @@ const ORDER_TYPE =
   'Order(uint256 salt,address maker,address signer,address taker,uint256 tokenId,' +
   'uint256 makerAmount,uint256 takerAmount,uint256 expiration,uint256 nonce,uint256 feeRateBps,' +
   'uint8 side,uint8 signatureType)';
-const ORDER_2_TYPE =
+/** Type text of version 2 and 3, which signatures of deposit wallets repeat. */
+export const ORDER_2_TYPE =
   'Order(uint256 salt,address maker,address signer,uint256 tokenId,uint256 makerAmount,' +
   'uint256 takerAmount,uint8 side,uint8 signatureType,uint256 timestamp,bytes32 metadata,' +
   'bytes32 builder)';
+const WALLET_ORDER_TYPE = `TypedDataSign(Order contents,string name,string version,uint256 chainId,address verifyingContract,bytes32 salt)${ORDER_2_TYPE}`;
 const AUTH_TYPE = 'ClobAuth(address address,string timestamp,uint256 nonce,string message)';
 const DOMAIN_TYPE =
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)';
@@ -67,6 +69,13 @@ orderStruct.set(hashText(ORDER_TYPE), 0);
 
 const order2Struct = new Uint8Array(12 * WORD);
 order2Struct.set(hashText(ORDER_2_TYPE), 0);
+const order2Contents = new Uint8Array(WORD);
+
+/** type hash | hash of the order | keccak(name) | keccak(version) | chain id | wallet | no salt */
+const walletOrderStruct = new Uint8Array(7 * WORD);
+walletOrderStruct.set(hashText(WALLET_ORDER_TYPE), 0);
+walletOrderStruct.set(hashText('DepositWallet'), 2 * WORD);
+walletOrderStruct.set(hashText('1'), 3 * WORD);
 
 /** type hash | address | keccak(timestamp) | nonce | keccak(message) */
 const authStruct = new Uint8Array(5 * WORD);
@@ -77,8 +86,8 @@ authStruct.set(hashText(AUTH_MESSAGE), 4 * WORD);
 const envelope = new Uint8Array(2 + 2 * WORD);
 envelope[0] = 0x19;
 envelope[1] = 0x01;
+const sealed = envelope.subarray(2 + WORD);
 
-/** The 32-byte separator that ties an order to one exchange contract on one chain. */
 export function domainSeparator(domain: SigningDomain): Uint8Array {
   const struct = new Uint8Array(5 * WORD);
   struct.set(hashText(DOMAIN_TYPE), 0);
@@ -103,7 +112,6 @@ export function authSeparator(chainId: number): Uint8Array {
   return keccak256(struct);
 }
 
-/** Writes the order's 32-byte digest under a domain to `out` from `offset`. */
 export function orderDigest(
   separator: Uint8Array,
   order: SignedFields,
@@ -125,14 +133,64 @@ export function orderDigest(
   seal(separator, orderStruct, out, offset);
 }
 
-/** Digest of version 2; the separator is of domain version 2. */
+type CommonFields = Omit<SignedFields, 'taker' | 'expiration' | 'nonce' | 'feeRateBps'>;
+
+/**
+ * Writes the digest of version 2 or 3; the separator is of that domain version.
+ *
+ * @internal Tests compare it with another implementation.
+ * @returns the hash of the structure, 32 bytes, which the next call overwrites
+ */
 export function order2Digest(
   separator: Uint8Array,
-  order: Omit<SignedFields, 'taker' | 'expiration' | 'nonce' | 'feeRateBps'>,
+  order: CommonFields,
   own: SignedFields2,
   out: Uint8Array,
   offset: number,
+): Uint8Array {
+  fillOrder2(order, own);
+  seal(separator, order2Struct, out, offset);
+  order2Contents.set(sealed);
+  return order2Contents;
+}
+
+/**
+ * Writes the digest in the version of the order.
+ *
+ * @returns the hash of order2Digest; `undefined` in version 1
+ */
+export function digestInVersion(
+  separator: Uint8Array,
+  order: SignedFields & { readonly version2: SignedFields2 | undefined },
+  out: Uint8Array,
+): Uint8Array | undefined {
+  const { version2 } = order;
+  if (version2 !== undefined) return order2Digest(separator, order, version2, out, 0);
+  orderDigest(separator, order, out, 0);
+  return undefined;
+}
+
+/**
+ * Writes the digest that the owner of a deposit wallet signs for an order
+ * (docs/protocol.md#signatures-of-deposit-wallets).
+ *
+ * @param separator of the exchange
+ * @param contents hash of the order
+ */
+export function walletOrderDigest(
+  separator: Uint8Array,
+  contents: Uint8Array,
+  chainId: number,
+  wallet: Uint8Array,
+  out: Uint8Array,
 ): void {
+  walletOrderStruct.set(contents, WORD);
+  writeNumber(String(chainId), walletOrderStruct, 4 * WORD);
+  writeAddress(wallet, walletOrderStruct, 5 * WORD);
+  seal(separator, walletOrderStruct, out, 0);
+}
+
+function fillOrder2(order: CommonFields, own: SignedFields2): void {
   writeNumber(order.salt, order2Struct, 1 * WORD);
   writeAddress(order.maker, order2Struct, 2 * WORD);
   writeAddress(order.signer, order2Struct, 3 * WORD);
@@ -144,7 +202,6 @@ export function order2Digest(
   writeNumber(own.timestamp, order2Struct, 9 * WORD);
   order2Struct.set(own.metadata, 10 * WORD);
   order2Struct.set(own.builder, 11 * WORD);
-  seal(separator, order2Struct, out, offset);
 }
 
 /**
@@ -163,6 +220,13 @@ export function authDigest(
   authStruct.set(hashText(timestamp), 2 * WORD);
   writeNumber(nonce, authStruct, 3 * WORD);
   seal(separator, authStruct, out, offset);
+}
+
+/** Digest of other typed data. @param struct its type hash and encoded members */
+export function typedDigest(separator: Uint8Array, struct: Uint8Array): Uint8Array {
+  const digest = new Uint8Array(WORD);
+  seal(separator, struct, digest, 0);
+  return digest;
 }
 
 function seal(separator: Uint8Array, struct: Uint8Array, out: Uint8Array, offset: number): void {

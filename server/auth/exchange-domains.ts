@@ -6,9 +6,7 @@
  */
 import { domainSeparator, type SigningDomain } from './eip712.ts';
 
-/** A domain of two contracts: of plain markets and of neg-risk ones. */
 export interface ExchangeDomain extends Omit<SigningDomain, 'verifyingContract'> {
-  /** 0x and 40 hexadecimal digits. */
   readonly contract: string;
   readonly negRiskContract: string;
 }
@@ -16,7 +14,11 @@ export interface ExchangeDomain extends Omit<SigningDomain, 'verifyingContract'>
 export interface ExchangeDomains {
   readonly 1: ExchangeDomain;
   readonly 2: ExchangeDomain;
+  /** `undefined`: orders of positions are not told apart. */
+  readonly 3: ExchangeDomain | undefined;
 }
+
+export type DomainVersion = keyof ExchangeDomains;
 
 /** Domain separators of the two exchange contracts, 32 bytes each. */
 export interface Separators {
@@ -27,6 +29,8 @@ export interface Separators {
 export interface OrderSeparators {
   readonly 1: Separators;
   readonly 2: Separators;
+  readonly 3: Separators | undefined;
+  readonly chainId: number;
 }
 
 const PUBLISHED_CHAIN = 137;
@@ -48,6 +52,17 @@ export const PUBLISHED_DOMAINS = {
   },
 } as const satisfies Record<string, ExchangeDomain>;
 
+/** Contracts of version 3 that published clients sign for, by chain id. */
+const PUBLISHED_CONTRACTS_3: Readonly<Record<number, string>> = {
+  [PUBLISHED_CHAIN]: '0xe3333700cA9d93003F00f0F71f8515005F6c00Aa',
+  80002: '0x9fE6e61422AdB6F610d8597F9684b16912D50C3D',
+};
+
+/** Returns the contract of version 3 of a chain; a chain without one has that of chain 137. */
+export function publishedContract3(chainId: number): string {
+  return PUBLISHED_CONTRACTS_3[chainId] ?? PUBLISHED_CONTRACTS_3[PUBLISHED_CHAIN]!;
+}
+
 export function contractOf(
   { contract, negRiskContract }: ExchangeDomain,
   isNegRisk: boolean,
@@ -56,7 +71,12 @@ export function contractOf(
 }
 
 export function separatorsOf(domains: ExchangeDomains): OrderSeparators {
-  return { 1: ofVersion(domains[1]), 2: ofVersion(domains[2]) };
+  return {
+    1: ofVersion(domains[1]),
+    2: ofVersion(domains[2]),
+    3: domains[3] && ofVersion(domains[3]),
+    chainId: domains[1].chainId,
+  };
 }
 
 function ofVersion(domain: ExchangeDomain): Separators {

@@ -53,7 +53,6 @@ export function keccak256Into(data: Uint8Array, out: Uint8Array, offset: number)
   for (let i = 0; i < DIGEST_BYTES; i++) out[offset + i] = digest[i]!;
 }
 
-/** Loads the `bindings` of the package or, where no binding fits, its `js`. */
 function load(): { readonly native: boolean; readonly Sponge: SpongeClass } {
   const require = createRequire(import.meta.url);
   try {

@@ -19,21 +19,17 @@ import {
   type Trio,
 } from './credentials.ts';
 
-/** Active key with everything that a check of a request needs. */
 export interface Credential {
   readonly apiKey: string;
-  /** The UUID's 16 bytes. */
+  /** 16 bytes of the UUID; the address has 20, secret and passphrase 32 each. */
   readonly apiKeyBytes: Uint8Array;
-  /** 20 bytes. */
   readonly address: Uint8Array;
   /** 0x + 40 lower-case hex digits. */
   readonly addressText: string;
-  /** 32 bytes each. */
   readonly secret: Buffer;
   readonly passphrase: Buffer;
 }
 
-/** An active read-only key: it is its own secret. */
 export interface ReadOnlyCredential {
   readonly key: string;
   readonly keyBytes: Uint8Array;
@@ -52,7 +48,6 @@ interface AddressKeys {
   /** API keys whose first control record is being written. */
   readonly coming: Set<string>;
   readonly readOnly: (string | undefined)[];
-  /** Further ones that are being written. */
   readOnlyComing: number;
 }
 
@@ -76,7 +71,7 @@ export class KeyRegistry {
   #first: KeyRow | undefined;
   readonly #entries = new Map<string, Entry>();
   readonly #readOnly = new Map<string, ReadOnlyCredential>();
-  /** Addresses with a key, issued or being issued. */
+  readonly #owners: Uint8Array[] = [];
   readonly #byAddress = new Map<string, AddressKeys>();
   /** API keys that are being issued: a second request for the same key waits for the same control record. */
   readonly #coming = new Map<string, Promise<void>>();
@@ -94,6 +89,11 @@ export class KeyRegistry {
     this.#first ??= row;
     if (row.readOnly) this.#takeReadOnly(row);
     else this.#takeApiKey(row);
+  }
+
+  /** Addresses that were ever issued an API key, the newest last; never written. */
+  get owners(): readonly Uint8Array[] {
+    return this.#owners;
   }
 
   get isNew(): boolean {
@@ -135,7 +135,6 @@ export class KeyRegistry {
     return this.knows(address, nonce);
   }
 
-  /** True when the trio was issued before, or is being issued. */
   knows(address: Uint8Array, nonce: string): boolean {
     const { apiKey } = this.#derive(address, nonce);
     if (this.#entries.has(apiKey)) return true;
@@ -189,7 +188,6 @@ export class KeyRegistry {
     return true;
   }
 
-  /** Revokes a key by its row; false where it was revoked before. */
   async revokeRow(row: KeyRow): Promise<boolean> {
     if (row.revoked) return false;
     await this.#write({ about: 'key', row: { ...row, revoked: true } });
@@ -203,7 +201,6 @@ export class KeyRegistry {
     return this.readOnlyKeysOf(address).length + keys.readOnlyComing < READ_ONLY_KEYS_MAX;
   }
 
-  /** Issues a read-only key; undefined when the address has reached the maximum. */
   async createReadOnly(address: Uint8Array): Promise<string | undefined> {
     if (!this.mayHaveReadOnly(address)) return undefined;
     const keys = this.#keysOf(address);
@@ -227,12 +224,10 @@ export class KeyRegistry {
     return keys.filter((key) => key !== undefined);
   }
 
-  /** @param key lower case */
   lookupReadOnly(key: string): ReadOnlyCredential | undefined {
     return this.#readOnly.get(key);
   }
 
-  /** Revokes a read-only key of an address; false when the address has no such active key. */
   async revokeReadOnly(address: Uint8Array, key: string): Promise<boolean> {
     const number = this.#byAddress.get(addressText(address))?.readOnly.indexOf(key) ?? -1;
     if (number === -1) return false;
@@ -254,7 +249,11 @@ export class KeyRegistry {
   }
 
   #takeApiKey(row: KeyRow): void {
-    if (!this.#entries.has(row.id)) this.#keysOf(row.address).apiKeys.push(row.id);
+    if (!this.#entries.has(row.id)) {
+      const { apiKeys } = this.#keysOf(row.address);
+      if (apiKeys.length === 0) this.#owners.push(row.address);
+      apiKeys.push(row.id);
+    }
     this.#entries.set(row.id, { row, credential: undefined });
   }
 

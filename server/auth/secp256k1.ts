@@ -1,5 +1,6 @@
 /**
- * Single entry point to the package secp256k1: recovers the address that made a signature. The node signs nothing.
+ * Recovers the address that made a signature, by the system's library (system-secp256k1.ts) or the package secp256k1,
+ * whose single entry point this is. The node signs nothing.
  *
  * Thread: any; each thread has its own instance of this module and its scratch buffers.
  */
@@ -7,6 +8,10 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import type * as Secp256k1 from 'secp256k1';
 import { keccak256 } from './keccak.ts';
+import { openSystemLibrary, type Recovery } from './system-secp256k1.ts';
+
+/** Name of the library that runs where no prebuilt binding fits this machine: some twenty times slower. */
+export const SLOW_LIBRARY = 'secp256k1/elliptic';
 
 const SIGNATURE_BYTES = 65;
 const ADDRESS_BYTES = 20;
@@ -19,12 +24,10 @@ const HALF_ORDER = Buffer.from(
   'hex',
 );
 
-const loaded = load();
+const recovery = openSystemLibrary() ?? openPackage();
 
-/** False when no prebuilt binding fits this machine: some twenty times slower. */
-export const secp256k1IsNative: boolean = loaded.native;
-
-const { ecdsaRecover } = loaded.library;
+/** Path of the system's library, or the name of the package: `secp256k1`, or slower by far `secp256k1/elliptic`. */
+export const signatureLibrary: string = recovery.library;
 
 const compact = new Uint8Array(64); // r, s
 const publicKey = new Uint8Array(65); // 0x04, x, y
@@ -46,15 +49,11 @@ export function recoverAddress(
   assert(offset + ADDRESS_BYTES <= out.length, 'an address fits its buffer');
   if (signature.length !== SIGNATURE_BYTES) return false;
   const v = signature[64]!;
-  const recovery = v >= V_BASE ? v - V_BASE : v;
-  if (recovery !== 0 && recovery !== 1) return false;
+  const id = v >= V_BASE ? v - V_BASE : v;
+  if (id !== 0 && id !== 1) return false;
   if (!isLowS(signature)) return false;
   for (let i = 0; i < compact.length; i++) compact[i] = signature[i]!;
-  try {
-    ecdsaRecover(compact, recovery, digest, false, publicKey);
-  } catch {
-    return false; // r or s out of range, or r is no point of the curve: the library throws
-  }
+  if (!recovery.recover(compact, id, digest, publicKey)) return false;
   const hash = keccak256(point);
   for (let i = 0; i < ADDRESS_BYTES; i++) out[offset + i] = hash[12 + i]!;
   return true;
@@ -68,12 +67,29 @@ function isLowS(signature: Uint8Array): boolean {
   return true;
 }
 
+/** @internal The test compares it with the system's library. */
+export function openPackage(): Recovery {
+  const { library, name } = loadPackage();
+  return {
+    library: name,
+    recover(signature, id, digest, key) {
+      try {
+        library.ecdsaRecover(signature, id, digest, false, key);
+        return true;
+      } catch {
+        return false; // r or s out of range, or r is no point of the curve: the package throws
+      }
+    },
+  };
+}
+
 /** Tells which binding was loaded; the entry point of the package does not. */
-function load(): { readonly native: boolean; readonly library: typeof Secp256k1 } {
+function loadPackage(): { readonly name: string; readonly library: typeof Secp256k1 } {
   const require = createRequire(import.meta.url);
   try {
-    return { native: true, library: require('secp256k1/bindings') as typeof Secp256k1 };
+    return { name: 'secp256k1', library: require('secp256k1/bindings') as typeof Secp256k1 };
   } catch {
-    return { native: false, library: require('secp256k1/elliptic') as typeof Secp256k1 };
+    const library = require('secp256k1/elliptic') as typeof Secp256k1;
+    return { name: SLOW_LIBRARY, library };
   }
 }

@@ -11,7 +11,6 @@ import { bytesToHex } from '../common/uint256.ts';
 const WALLET_NAMES_MAX = 65_536;
 
 export interface NamedWallet {
-  /** 20 bytes. */
   readonly address: Uint8Array;
   readonly name: string;
 }
@@ -59,7 +58,6 @@ export class WalletNames {
     return this.wallets.size < WALLET_NAMES_MAX || this.wallets.has(textOf(address));
   }
 
-  /** Resolves once it is durable; with false for a wallet that had this name before. */
   async put(address: Uint8Array, name: string): Promise<boolean> {
     if (this.nameOf(textOf(address)) === name) return false;
     await this.write({ about: 'name', address, name });

@@ -42,7 +42,10 @@ export interface BacktestOptions {
   readonly impact?: RunSettings['impact'];
   /** Rule that moves a resting order forward, beside trades. */
   readonly queue?: RunSettings['queue'];
-  /** Fee of takers in basis points (docs/protocol.md#fees); 0 if absent. */
+  /**
+   * Base fee of takers in basis points, in place of the recorded fee schedules, which hold where it is absent
+   * (docs/protocol.md#fees).
+   */
   readonly feeBps?: number;
   /** First and last time of the strategy. The books are those of the recording from its beginning. */
   readonly from?: number | Date;
@@ -70,7 +73,7 @@ export async function backtest(
   const { batches, decreases, inferred } = await recordedEntries(recording);
   const exchange = new Exchange(settings.cash * MICRO);
   const venue = new StrategyVenue(exchange, settings.latencyMs);
-  const source = new Source(exchange, venue, settings, inferred);
+  const source = new Source(exchange, venue, settings, inferred, options.feeBps === undefined);
   const run = new Run(own, own.name ?? options.name ?? NAME, settings, {
     exchange,
     source,

@@ -2,18 +2,21 @@
  * The engine with a ledger, and the one account of a strategy: the code that a node runs. Amounts are micro-units and
  * micro-shares, prices pips. Each call is a batch of its own at the current time.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { assert } from '../../engine/book/matching.ts';
 import {
   CommandBuffer,
   commandWords,
   encodeCancel,
   encodeConfigure,
+  encodeFeeSchedule,
   encodeFunds,
   encodeMarket,
   encodeMarketChange,
   encodeOrder,
   encodeResolve,
   encodeResolveStep,
+  type FeeSchedule,
   type FundsFields,
   type FundsKind,
   type MarketFields,
@@ -39,8 +42,10 @@ import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-
 import {
   closedCount,
   closeReason,
+  conditionAt,
   fillCount,
-  fillFee,
+  fillFeeCollateral,
+  fillFeeShares,
   fillKind,
   fillMaker,
   fillMakerCollateral,
@@ -56,6 +61,7 @@ import {
   fillTakerSide,
   fillTakerToken,
   marketCount,
+  marketFees,
   marketFirstToken,
   tokenCount,
 } from '../../engine/reads.ts';
@@ -179,6 +185,16 @@ export class Exchange {
     return this.run((out) => encodeMarketChange(out, market, fields));
   }
 
+  /** Sets the fee schedule of a market, where it has another one. */
+  setFees(market: MarketRow, fees: FeeSchedule): void {
+    const { tables } = this;
+    if (isDeepStrictEqual(marketFees(tables, market), fees)) return;
+    const at = conditionAt(market);
+    const condition = tables.marketI.slice(at, at + ID_WORDS);
+    const reason = this.run((out) => encodeFeeSchedule(out, condition, fees));
+    if (reason !== RejectReason.accepted) throw new Error('a usable fee schedule is taken');
+  }
+
   /** Applies commands of the source as one batch. Returns the number of refused ones. */
   applyAll(commands: CommandBuffer): number {
     const { engine } = this;
@@ -249,7 +265,6 @@ export class Exchange {
     return row < 0 ? closeReason(this.tables, -row as OrderRow) : EndReason.none;
   }
 
-  /** Number of closed orders. It changes when one closes. */
   get ended(): number {
     return closedCount(this.tables);
   }
@@ -331,7 +346,8 @@ function takerFill(tables: Tables, row: FillRow): OwnFill {
   const collateral = fillTakerCollateral(tables, row);
   const pips = fillTakerPrice(tables, row);
   const size = fillSize(tables, row);
-  const fee = fillFee(tables, row);
+  const feeCash = fillFeeCollateral(tables, row);
+  const feeShares = fillFeeShares(tables, row);
   return {
     number: tables.fillI[fillTakerIdAt(row) + ID_WORDS - 1]!,
     token: fillTakerToken(tables, row),
@@ -339,9 +355,9 @@ function takerFill(tables: Tables, row: FillRow): OwnFill {
     isMaker: false,
     pips,
     size,
-    fee: isSell ? fee : mulDivFloor(fee, pips, PIPS_PER_UNIT),
-    cash: isSell ? collateral - fee : -collateral,
-    shares: isSell ? -size : size - fee,
+    fee: feeCash + mulDivFloor(feeShares, pips, PIPS_PER_UNIT),
+    cash: (isSell ? collateral : -collateral) - feeCash,
+    shares: isSell ? -size : size - feeShares,
   };
 }
 

@@ -8,7 +8,6 @@ export class Holding {
   /** Average price of `net`, after fees. */
   private average = 0;
   closings = 0;
-  /** Closings with a profit. */
   hits = 0;
 
   /**

@@ -1,6 +1,6 @@
 /**
  * Backtests as one page that needs nothing else. Style, charts and data are in it; its policy forbids loading; every
- * text of the source is data. Its parts are those of the node's page (server/page).
+ * text of the source is data.
  *
  * Thread: any. Reads the files of the page.
  */
@@ -14,12 +14,12 @@ import type { BacktestResult, FillRow } from './result.ts';
 /** Bound that keeps the page small enough to open at once. */
 const FILLS_MAX = 5_000;
 
-const STYLES = ['page/assets/base.css', 'page/assets/parts.css', 'backtest/page/report.css'];
+const STYLES = ['backtest/page/base.css', 'backtest/page/parts.css', 'backtest/page/report.css'];
 /** Modules in the order of their dependencies. */
 const SCRIPTS = [
-  'page/assets/dom.js',
-  'page/assets/format.js',
-  'page/assets/chart.js',
+  'backtest/page/dom.js',
+  'backtest/page/format.js',
+  'backtest/page/chart.js',
   'backtest/page/report.js',
 ];
 

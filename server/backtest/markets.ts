@@ -90,7 +90,7 @@ export class TokenBook implements Book {
   readonly token: string;
   readonly market: TradedMarket;
   readonly row: TokenRow;
-  // Who prints a book does not want the tables.
+  // Private, so that a printed book does not show the tables.
   readonly #tables: Tables;
   readonly #book: BookRow;
   readonly #isMirrored: boolean;

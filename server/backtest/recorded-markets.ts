@@ -3,6 +3,7 @@
  *
  * Pure; any thread.
  */
+import type { FeeSchedule } from '../../engine/commands.ts';
 import type { TicksPerUnit } from '../../engine/tables/units.ts';
 import {
   isObject,
@@ -12,6 +13,9 @@ import {
   textList,
 } from '../../storage/catalog/catalog-json.ts';
 import { hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
+import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
+import { catalogSchedule, NO_FEES } from '../../storage/catalog/fee-schedules.ts';
+import { tradedTokens } from '../../storage/catalog/market-form.ts';
 import { type Payout, recordedPayout } from '../../storage/catalog/payout.ts';
 import type { MarketNames } from './markets.ts';
 import type { Market } from './strategy.ts';
@@ -19,6 +23,7 @@ import type { Market } from './strategy.ts';
 export interface MarketTerms {
   readonly ticksPerUnit: TicksPerUnit;
   readonly minSizeMicro: number;
+  readonly fees: FeeSchedule;
   readonly state: Exclude<Market['state'], 'resolved'>;
 }
 
@@ -33,7 +38,7 @@ export function recordedMarkets(event: JsonObject): RecordedMarket[] {
 }
 
 function recordedMarket(raw: JsonObject, event: JsonObject): RecordedMarket | undefined {
-  const tokens = textList(raw.clobTokenIds);
+  const tokens = textList(tradedTokens(raw));
   const outcomes = textList(raw.outcomes);
   const { acceptingOrders, enableOrderBook, minSizeMicro, ticksPerUnit } = tradingTerms(raw, event);
   if (tokens?.length !== 2 || outcomes?.length !== 2) return undefined;
@@ -41,13 +46,19 @@ function recordedMarket(raw: JsonObject, event: JsonObject): RecordedMarket | un
     return undefined;
   const isOpen = raw.active !== false && acceptingOrders;
   return {
-    id: text(raw.conditionId) || text(raw.slug) || String(raw.id),
+    id: wholeCondition(text(raw.conditionId)) || text(raw.slug) || String(raw.id),
     question: text(raw.question) || text(raw.slug),
     outcomes,
     tokens,
     ticksPerUnit,
     minSizeMicro,
+    fees: usableFees(raw, ticksPerUnit),
     state: hasEnded(raw) ? 'closed' : isOpen ? 'open' : 'halted',
     payout: recordedPayout(raw),
   };
+}
+
+function usableFees(raw: JsonObject, ticksPerUnit: TicksPerUnit): FeeSchedule {
+  const fees = catalogSchedule(raw, ticksPerUnit);
+  return fees === 'unreadable' ? NO_FEES : fees;
 }

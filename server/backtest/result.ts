@@ -38,7 +38,6 @@ export interface BacktestResult {
 
 export interface Figures {
   readonly profit: number;
-  /** Ratio of profit and initial cash. */
   readonly return: number;
   readonly equity: number;
   readonly drawdown: Drawdown;
@@ -67,11 +66,9 @@ export interface Day {
 }
 
 export interface Drawdown {
-  /** Units below the highest equity before. */
+  /** Largest fall of equity in units, as a share of the equity before it, and its time; undefined = it never fell. */
   readonly amount: number;
-  /** Share of that highest equity. */
   readonly share: number;
-  /** Time of the amount; undefined = equity never fell. */
   readonly time: number | undefined;
 }
 

@@ -94,10 +94,6 @@ export class Run {
     }
   }
 
-  /**
-   * Ends the run after the last line.
-   * @param timesDecreasing of the recording
-   */
   async end(timesDecreasing: number): Promise<BacktestResult> {
     this.guarded(() => {
       this.calling = 'onEnd';
@@ -175,7 +171,6 @@ export class Run {
     this.drain();
   }
 
-  /** Reports changes of own orders to the strategy until none is left. */
   private drain(): void {
     const { venue } = this;
     for (let rounds = 0; venue.notes.length > 0; rounds++) {
@@ -257,7 +252,6 @@ export class Run {
     }
   }
 
-  /** Wraps an error of the strategy with its location; returns other errors unchanged. */
   private located(error: unknown): unknown {
     return this.calling === '' ? error : this.errorOf(this.calling, this.exchange.now, error);
   }

@@ -47,7 +47,6 @@ export class Series implements SeriesRows {
     });
   }
 
-  /** Joins rows whose periods became one; the first row stays first. */
   private widen(): void {
     this.stepMs *= 2;
     let kept = 0;

@@ -7,6 +7,7 @@ import {
   CommandKind,
   commandKind,
   commandWords,
+  type FeeSchedule,
   LevelCommand,
   type MarketFields,
   Side,
@@ -14,7 +15,7 @@ import {
 import { MirroredBook } from '../../engine/paper/mirrored-book.ts';
 import { MirroredMarket } from '../../engine/paper/mirrored-market.ts';
 import { EngineOrders } from '../../engine/paper/paper-orders.ts';
-import { tokenMarket } from '../../engine/reads.ts';
+import { marketTicks, tokenMarket } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import {
   isTickGrid,
@@ -25,6 +26,7 @@ import {
   type TokenRow,
 } from '../../engine/tables/units.ts';
 import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
+import { NO_FEES } from '../../storage/catalog/fee-schedules.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
 import { placesOf, registeredAs } from '../../storage/catalog/registered-markets.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
@@ -61,13 +63,16 @@ export class Source {
   private readonly byRow = new Map<MarketRow, Mirrored>();
   private readonly out = new CommandBuffer();
 
-  /** @param inferred first tokens of the markets whose trades are inferred */
+  private readonly hasRecordedFees: boolean;
+
   constructor(
     exchange: Exchange,
     venue: StrategyVenue,
     settings: RunSettings,
     inferred: readonly string[],
+    hasRecordedFees: boolean,
   ) {
+    this.hasRecordedFees = hasRecordedFees;
     this.exchange = exchange;
     this.venue = venue;
     this.settings = settings;
@@ -188,6 +193,7 @@ export class Source {
   private add(recorded: RecordedMarket): Mirrored {
     const { exchange, settings, venue } = this;
     const { row, first } = exchange.addMarket(this.fieldsOf(recorded));
+    exchange.setFees(row, this.feesOf(recorded));
     const names: MarketNames = recorded;
     const market = new TradedMarket(
       exchange.tables,
@@ -217,7 +223,17 @@ export class Source {
     if (market.state === 'resolved') return;
     market.state = terms.state;
     market.minSize = terms.minSizeMicro / MICRO;
-    this.exchange.changeMarket(market.row, this.fieldsOf(terms));
+    const { exchange } = this;
+    const fields = this.fieldsOf(terms);
+    // An old schedule may not suit a finer tick.
+    if (fields.ticksPerUnit !== marketTicks(exchange.tables, market.row))
+      exchange.setFees(market.row, NO_FEES);
+    exchange.changeMarket(market.row, fields);
+    exchange.setFees(market.row, this.feesOf(terms));
+  }
+
+  private feesOf({ fees }: MarketTerms): FeeSchedule {
+    return this.hasRecordedFees ? fees : NO_FEES;
   }
 
   /** @param payout undefined while uncertain */

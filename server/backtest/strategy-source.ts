@@ -2,7 +2,6 @@
 import type { Strategy } from './strategy.ts';
 import { NoStrategy, StrategyError } from './strategy-error.ts';
 
-/** A strategy, or a function that makes one for each run. */
 export type StrategySource = Strategy | (() => Strategy | Promise<Strategy>);
 
 type Called = {
@@ -21,7 +20,6 @@ const FUNCTIONS: Readonly<Record<Called, true>> = {
   onEnd: true,
 };
 
-/** @param name of the run, for errors */
 export async function strategyOf(source: StrategySource, name: string): Promise<Strategy> {
   if (typeof source !== 'function') return checked(source, 'a strategy');
   let made: unknown;

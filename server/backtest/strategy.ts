@@ -18,9 +18,7 @@ export interface Strategy {
   onMarket?(market: Market, venue: Venue): void;
   /** A message of the source changed the book of a market. It is the book of the first outcome. */
   onBook?(book: Book, venue: Venue): void;
-  /** A trade print of the source. */
   onTrade?(trade: Trade, venue: Venue): void;
-  /** A trade of an order of the strategy. */
   onFill?(fill: Fill, venue: Venue): void;
   /** An order of the strategy reached the venue, was refused, or ended. */
   onOrder?(order: Order, venue: Venue): void;
@@ -30,7 +28,6 @@ export interface Strategy {
   onEnd?(venue: Venue): void;
 }
 
-/** The broker of one account. */
 export interface Venue {
   readonly now: number;
   readonly markets: readonly Market[];
@@ -39,9 +36,8 @@ export interface Venue {
   cancel(order: Order): void;
   /** Cancels all open orders, or those of one token, after `latencyMs`. */
   cancelAll(token?: string): void;
-  /** Exchanges cash for complete sets of a market, after `latencyMs`. */
+  /** Exchanges cash for complete sets of a market, or back (`merge`), after `latencyMs`. */
   split(market: Market, size: number): Conversion;
-  /** Exchanges complete sets for cash, after `latencyMs`. */
   merge(market: Market, size: number): Conversion;
   /** The book of a token, own orders included; always current. */
   book(token: string): Book;
@@ -59,11 +55,9 @@ export interface Market {
   readonly question: string;
   readonly outcomes: readonly string[];
   readonly tokens: readonly string[];
-  /** 'open', or the way it ended. */
   readonly state: 'open' | 'halted' | 'closed' | 'resolved';
   /** Payout of a share of each outcome, once it is resolved. */
   readonly payout: readonly number[] | undefined;
-  /** Smallest size of an order. */
   readonly minSize: number;
 }
 
@@ -112,7 +106,6 @@ export interface OrderRequest {
 export type OrderState = 'sent' | 'open' | 'filled' | 'cancelled' | 'expired' | 'ended' | 'refused';
 
 export interface Order {
-  /** Counted from 1. */
   readonly id: number;
   readonly token: string;
   readonly side: Side;
@@ -140,10 +133,8 @@ export interface Fill {
   readonly position: number;
 }
 
-/** A split or a merge that is on its way; `state` changes. */
 export interface Conversion {
   readonly state: 'sent' | 'done' | 'refused';
-  /** Text of the reject reason; '' if accepted. */
   readonly reason: string;
 }
 

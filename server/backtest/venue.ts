@@ -23,7 +23,6 @@ import type {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A fill of the strategy, with the numbers for the figures. */
 export interface NotedFill extends Fill {
   readonly market: TradedMarket;
   /** Micro-units received; negative if paid. */
@@ -32,7 +31,6 @@ export interface NotedFill extends Fill {
   readonly brought: number | undefined;
 }
 
-/** Event that the strategy is called for. */
 export type Note =
   | { readonly kind: 'fill'; readonly fill: NotedFill }
   | { readonly kind: 'order'; readonly order: Order }
@@ -44,7 +42,6 @@ export class StrategyVenue implements Venue {
   readonly due = new DueList();
   notes: Note[] = [];
   readonly counts = { orders: 0, refused: 0, cancels: 0 };
-  /** Requests are no longer accepted. */
   isClosed = false;
   private readonly exchange: Exchange;
   private readonly latencyMs: number;
@@ -140,7 +137,6 @@ export class StrategyVenue implements Venue {
     return this.micro;
   }
 
-  /** Checks the totals of all fills against the ledger. */
   audit(): void {
     assert(this.micro === this.exchange.cash().total, 'cash was counted as the ledger counts it');
     for (const { books, shares } of this.markets) {
@@ -151,7 +147,6 @@ export class StrategyVenue implements Venue {
     }
   }
 
-  /** Queues notices of changes of own orders since the last call. */
   settle(): void {
     for (const fill of this.exchange.takeFills()) this.noteFill(fill);
     if (this.exchange.ended === this.ended) return;
@@ -184,7 +179,6 @@ export class StrategyVenue implements Venue {
     return brought === undefined ? undefined : brought / MICRO;
   }
 
-  /** Runs `act` now, or after the latency. */
   private later(act: () => void): void {
     if (this.isClosed) throw new Error('the recording has ended: the venue takes nothing any more');
     const arrive = (): void => {

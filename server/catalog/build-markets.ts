@@ -4,6 +4,7 @@
  *
  * Runs on the catalog thread.
  */
+
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { isObject, type JsonObject, marketsOf, text } from '../../storage/catalog/catalog-json.ts';
 import {
@@ -12,12 +13,16 @@ import {
   tradingTerms,
 } from '../../storage/catalog/catalog-market.ts';
 import type { Site } from '../../storage/catalog/catalog-sites.ts';
+import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
+import { tradedTokens, versionOf } from '../../storage/catalog/market-form.ts';
 import {
   isResolved,
+  noteIn,
   PROPOSED_STATUS,
   proposalIn,
   RESOLVED_STATUS,
 } from '../../storage/catalog/operator-marks.ts';
+import { POSITIONS_VERSION } from '../../storage/catalog/protocol-version.ts';
 import {
   type ByteCollector,
   closedTexts,
@@ -26,6 +31,7 @@ import {
   rowsOf,
   spansOf,
 } from './build-objects.ts';
+import { clientMembersText, feeMembersText } from './client-members.ts';
 import {
   CatalogFlag,
   type PreparedCatalog,
@@ -47,7 +53,6 @@ interface MarketRow extends MarketSource {
   readonly eventRow: number;
 }
 
-/** Markets of events, ascending by id; `eventRow` is the index of the event in the list. */
 export function marketRowsOf(events: readonly JsonObject[]): readonly MarketRow[] {
   return events
     .flatMap((event, eventRow) =>
@@ -56,7 +61,7 @@ export function marketRowsOf(events: readonly JsonObject[]): readonly MarketRow[
         eventRow,
         raw,
         outcomes: listTextOf(raw.outcomes),
-        tokenIds: listTextOf(raw.clobTokenIds),
+        tokenIds: listTextOf(tradedTokens(raw)),
         terms: shownTerms(raw, event),
         creator: creatorOf(raw, event),
       })),
@@ -81,22 +86,32 @@ export function prepareMarkets(
   });
   const summaries = closedTexts(events, SHORT_SUMMARY_FIELDS);
   const objects = prepareObjects(bytes, rowsOf('markets', markets), {
-    more: (row) => resolutionMembers(markets[row]!),
+    more: (row) =>
+      protocolMembers(markets[row]!) +
+      feeMembersText(markets[row]!.raw) +
+      resolutionMembers(markets[row]!),
     statistics: (row) => spans[outcomes[row]!]!,
     nested: (row) => `,"events":[${summaries[markets[row]!.eventRow]!}]`,
     cuts: ['icon', 'description'],
+    keyed: { clobTokenIds: markets.map(({ tokenIds }) => tokenIds.text) },
   });
   return {
     ...objects,
+    clientMembers: spansOf(bytes, markets, ({ raw }) => clientMembersText(raw)),
     event: Uint32Array.from(markets, ({ eventRow }) => eventRow),
     outcomes,
     creator: Uint32Array.from(markets, ({ creator }) => creatorNumbers.get(creator) ?? 0),
   };
 }
 
-/**
- * Members by which existing clients see that a market has resolved, or that a payout is proposed.
- */
+/** `version` where the catalog has it, and the positions of a market of the second protocol. */
+function protocolMembers({ raw, tokenIds }: MarketRow): string {
+  const version = versionOf(raw);
+  if (version === undefined) return '';
+  const positions = version === POSITIONS_VERSION ? `,"positionIds":${textsOf(tokenIds)}` : '';
+  return `,"version":"${version}"${positions}`;
+}
+
 function resolutionMembers({ raw }: MarketRow): string {
   const proposal = proposalIn(raw);
   if (!isResolved(raw) && proposal === undefined) return '';
@@ -104,7 +119,8 @@ function resolutionMembers({ raw }: MarketRow): string {
     proposal === undefined
       ? { closedTime: dateOf(raw.closedTime), umaResolutionStatus: RESOLVED_STATUS }
       : { umaResolutionStatus: PROPOSED_STATUS, ...proposal };
-  return `,${JSON.stringify(shown).slice(1, -1)}`;
+  const noted = { ...shown, resolutionNote: noteIn(raw) };
+  return `,${JSON.stringify(noted).slice(1, -1)}`;
 }
 
 /**
@@ -114,7 +130,6 @@ function outcomesOf({ outcomes }: MarketRow): number {
   return outcomes.count > OUTCOMES_MAX ? 0 : outcomes.count;
 }
 
-/** Creators of markets, numbered from 1 in the order of their wallets. */
 export function numberCreators(markets: readonly MarketRow[]): ReadonlyMap<string, number> {
   const wallets = new Set(markets.map(({ creator }) => creator));
   wallets.delete('');
@@ -167,7 +182,7 @@ export function prepareSampling(
  */
 function samplingHead({ id, raw, terms }: MarketRow): string {
   const shown = {
-    condition_id: text(raw.conditionId),
+    condition_id: wholeCondition(text(raw.conditionId)),
     status: terms.acceptingOrders && terms.enableOrderBook ? 'active' : 'paused',
     neg_risk: terms.negRisk,
     market_id: id,

@@ -47,7 +47,6 @@ function valuesNamed(rows: Rows, name: string): readonly FieldValue[] | undefine
   return rows.values[placeOf(rows, name)];
 }
 
-/** JSON of every row, or only its first columns. */
 export function closedTexts({ columns, count, values }: Rows, shown = columns.length): string[] {
   const json = (_: unknown, row: number) => `${membersOf(columns, values, row, 0, shown)}}`;
   return Array.from({ length: count }, json);
@@ -57,8 +56,9 @@ export interface Tail {
   readonly more?: (row: number) => string;
   readonly statistics?: (row: number) => string;
   readonly nested?: (row: number) => string;
-  /** Columns after which fragments are cut. */
   readonly cuts?: readonly string[];
+  /** Values by which rows are found in place of those of the column. */
+  readonly keyed?: Readonly<Record<string, readonly string[]>>;
 }
 
 export function prepareObjects(bytes: ByteCollector, rows: Rows, tail: Tail): PreparedObjects {
@@ -68,7 +68,7 @@ export function prepareObjects(bytes: ByteCollector, rows: Rows, tail: Tail): Pr
     ids: Float64Array.from(valuesNamed(rows, 'id')!, Number),
     flags: flagsOf(rows),
     ...addFragments(bytes, rows, tail),
-    keys: keysOf(rows),
+    keys: keysOf(rows, tail.keyed),
     orders: isListed ? sortOrdersOf(columns, values) : {},
   };
 }
@@ -107,10 +107,10 @@ function flagsOf(rows: Rows): Uint8Array<ArrayBuffer> {
   return flags;
 }
 
-function keysOf(rows: Rows): Record<string, TextIndex> {
+function keysOf(rows: Rows, keyed: Tail['keyed'] = {}): Record<string, TextIndex> {
   const keys: Record<string, TextIndex> = {};
   for (const [name, form] of Object.entries(KEY_COLUMNS)) {
-    const column = valuesNamed(rows, name) as readonly string[] | undefined;
+    const column = keyed[name] ?? (valuesNamed(rows, name) as readonly string[] | undefined);
     if (column === undefined) continue;
     keys[name] = buildTextIndex(
       column.flatMap((value, row) => {

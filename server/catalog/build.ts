@@ -4,9 +4,11 @@
  *
  * Pure; runs on the catalog thread. Non-goals: full-text search, and the markets' books.
  */
+
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../../storage/catalog/catalog-file.ts';
 import { isObject, type JsonObject, text } from '../../storage/catalog/catalog-json.ts';
+import { versionOf } from '../../storage/catalog/market-form.ts';
 import {
   indexCreators,
   marketRowsOf,
@@ -66,7 +68,6 @@ export function prepareCatalog(catalog: Catalog): PreparedCatalog {
   return { ...prepared, etag: etagOf(prepared) };
 }
 
-/** Hash of all buffers, each after its length: all answers are computed from them. */
 function etagOf(prepared: PreparedCatalog): string {
   const hash = createHash('sha1');
   for (const buffer of buffersOf(prepared)) {
@@ -116,6 +117,7 @@ function prepareEvents(
   const [tagTexts, seriesTexts] = [closedTexts(tags.rows), closedTexts(series.rows)];
   const statistics = EVENT_TEXT.of(statisticsWithoutBook(0));
   const objects = prepareObjects(bytes, rows, {
+    more: (row) => versionMember(events[row]!),
     statistics: () => statistics,
     nested: (row) => `,"tags":${listOf(tagTexts, tags.ofEvents, row)}`,
   });
@@ -135,6 +137,11 @@ function prepareEvents(
     markets: relationOf(events.length, eventOfMarket, [...eventOfMarket.keys()]),
     tags: tags.ofEvents,
   };
+}
+
+function versionMember(event: JsonObject): string {
+  const version = versionOf(event);
+  return version === undefined ? '' : `,"version":"${version}"`;
 }
 
 function prepareOwners(bytes: ByteCollector, { ofEvents, rows }: Owners): PreparedOwners {

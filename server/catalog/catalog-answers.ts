@@ -26,9 +26,7 @@ export type Shown = 'statistics' | 'texts';
 export interface Served {
   readonly generation: CatalogGeneration;
   readonly shown: Shown;
-  /** Tag of the generation, and of its statistics if they are shown. */
   readonly etag: string;
-  /** Headers of plain answers and of 304, made once for all requests. */
   readonly headers: Headers;
   readonly gzipHeaders: Headers;
 }

@@ -46,10 +46,11 @@ export interface CatalogCommandContext {
   readonly capacities: Capacities;
   /** Condition ids of the demo, which an import may remove without a confirmation. */
   readonly ownConditions: ReadonlySet<string>;
+  /** True in the node that serves the directory. */
+  readonly isNode?: boolean;
 }
 
 export interface ImportOptions {
-  /** True: prints the changes and writes nothing. */
   readonly isDryRun?: boolean;
   readonly isForced?: boolean;
   /** True: refuses a file with objects that would be left out. */
@@ -140,7 +141,6 @@ function storedTables(dataDir: string, capacities: Capacities): Tables | undefin
   return existsSync(logDirectory(dataDir)) ? rebuild({ dataDir, capacities }).t : undefined;
 }
 
-/** Returns the number of resting orders that a catalog cancels. */
 function cancelledOrders(tables: Tables, { endedConditions, markets }: Catalog): number {
   const engine = new Engine(tables.memory);
   const before = openOrders(tables);
@@ -180,7 +180,6 @@ function storedCatalog(
   }
 }
 
-/** Engine of the data directory; `tables` is `undefined` where it has none or cannot be read. */
 interface StoredEngine {
   readonly tables: Tables | undefined;
   readonly isReadable: boolean;
@@ -217,7 +216,6 @@ function printAligned(
   return true;
 }
 
-/** Prints a line for each kind of change of markets and orders, or one line that there is none. */
 function printChanges(
   { changed, closed, opened, removed }: CatalogChanges,
   catalog: Catalog,
@@ -250,14 +248,13 @@ export async function exportFile(file: string, context: CatalogCommandContext): 
   });
 }
 
-/** @param what the action for the error text when `body` rejects */
 async function withStore(
   context: CatalogCommandContext,
   readOnly: boolean,
   what: string,
   body: (store: CatalogStore) => Promise<boolean>,
 ): Promise<boolean> {
-  const { dataDir, durability } = context;
+  const { dataDir, durability, isNode } = context;
   let store: CatalogStore;
   try {
     store = openCatalog(dataDir, { durability, readOnly });
@@ -265,7 +262,7 @@ async function withStore(
     return failure(context, `open the catalog in ${dataDir}`, error);
   }
   try {
-    if (!readOnly && store.isAwaiting() && !isInUse(dataDir)) {
+    if (!readOnly && store.isAwaiting() && isNode !== true && !isInUse(dataDir)) {
       const start = 'a catalog of a cluster changes while its node runs: start it';
       return refuse(context, `cannot ${what}: ${start}`);
     }

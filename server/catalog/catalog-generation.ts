@@ -37,7 +37,6 @@ export interface LoadedCatalogGeneration extends CatalogGeneration {
   readonly commands: readonly Int32Array[];
   /** CatalogStore.digest; `undefined` for the empty catalog of a store without one. */
   readonly digest: string | undefined;
-  /** Log lines about markets that get no book, or not the one that the catalog describes. */
   readonly warnings: readonly string[];
   /**
    * Condition ids of markets whose resolution or proposal in the engine this generation does not
@@ -46,7 +45,6 @@ export interface LoadedCatalogGeneration extends CatalogGeneration {
   readonly unpublished: readonly string[];
   /** Markets whose end has come and that this generation does not state as closed. */
   readonly unpublishedEnds: readonly ReachedEnd[];
-  /** Markets that are not served as stored, because the engine has registered them otherwise. */
   readonly contradictions: readonly Contradiction[];
   /**
    * Markets that are stored in another order, or with another neg-risk flag, than they are served.
@@ -77,6 +75,9 @@ export interface CatalogThreadSetup {
   /** Generation to be loaded where it is not the current one: a proposal. */
   readonly generation?: number | undefined;
   readonly memory?: EngineMemory | undefined;
+  /** True: taker delays are also those that the catalog states. */
+  readonly takesDelays?: boolean | undefined;
+  readonly feesFromCatalog?: boolean | undefined;
 }
 
 export interface CatalogThreadData {
@@ -91,7 +92,6 @@ export type LoadedCatalog = Omit<
   'statistics' | 'search' | 'close' | 'end'
 >;
 
-/** Question to the search thread, numbered from 0 by the sender. */
 export interface SearchQuestion {
   readonly id: number;
   readonly query: string;
@@ -154,7 +154,6 @@ class GenerationThreads {
    */
   private readonly searcherLoaded: Promise<void>;
   private readonly onFailure: (error: Error) => void;
-  /** Settles `loaded`; `undefined` once it has. */
   private loading: Deferred<LoadedCatalog> | undefined;
   private readonly pending = new Map<number, Deferred<SearchRows>>();
   private readonly answers = new RecentCache<Promise<SearchRows>>(ANSWERS_CACHED_MAX);

@@ -7,7 +7,7 @@
  * Thread: the I/O thread. Non-goals: which generation is current, rate limits.
  */
 
-import { CONDITION_PATTERN } from '../../storage/catalog/catalog-fields.ts';
+import { CONDITION_PATTERN } from '../../storage/catalog/condition-ids.ts';
 import { typedErrorBody } from '../common/error-bodies.ts';
 import { Type } from '../common/schema.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
@@ -253,7 +253,6 @@ function catalogRoute<const Key extends `GET /${string}`>(
   return rawRoute(key, { ...definition, api: 'catalog', tagged: true }, handler);
 }
 
-/** Makes the handlers of the routes. */
 export class CatalogHandlers {
   readonly answers: CatalogAnswers;
   private readonly forClients: boolean;
@@ -280,7 +279,6 @@ export class CatalogHandlers {
     return this.answers.handler({ parameters, answer, shown: SHOWN[kind] });
   }
 
-  /** Pages by cursor: each begins after the last object of the page before. */
   keyset(kind: 'markets' | 'events'): RawHandler {
     const answer = (request: CheckedRequest) => {
       const { context, query, served } = request;
@@ -304,7 +302,6 @@ export class CatalogHandlers {
     return this.answers.handler({ parameters: PARAMETERS[`${kind}Keyset`], answer });
   }
 
-  /** Answers a list at once, or after a sort that takes several event-loop iterations. */
   private ranked(
     kind: Kind,
     request: CheckedRequest,
@@ -331,14 +328,12 @@ export class CatalogHandlers {
     return this.found(kind, 'id', answer, PARAMETERS.single, 'texts');
   }
 
-  /** Tags that are related to one. */
   related(by: PathKey): RawHandler {
     return this.found('tags', by, (renderer, row, catalog) =>
       renderer.list('tags', Uint32Array.from(relatedTags(catalog, Uint32Array.of(row)))),
     );
   }
 
-  /** Ids of a tag and of its related tags, in pairs. */
   relations(by: PathKey): RawHandler {
     return this.found('tags', by, (_renderer, row, catalog) => {
       const { ids } = catalog.tags;
@@ -386,7 +381,6 @@ export class CatalogHandlers {
       const rows = rowsUnder(catalog, kind, key, part);
       if (rows === undefined) return this.answers.refuse(context, `${key} must be a whole number`);
       const renderer = this.render(request);
-      // Of several objects with one slug the newest is returned.
       const row = rows.findLast((each) => renderer.scope?.has(kind, each) !== false);
       if (row === undefined) return refuseUnknown(context, key);
       return () => bytesOf(renderer, row, catalog);
@@ -395,7 +389,6 @@ export class CatalogHandlers {
   }
 }
 
-/** The parameter of a path that names an object. */
 type PathKey = 'id' | 'slug';
 type Answer = (renderer: Renderer, row: number, catalog: PreparedCatalog) => Rendered;
 
@@ -413,7 +406,7 @@ function rowsUnder(
   if (DIGITS.test(part)) return rowsOf(catalog, kind, key, [Number(part)]);
   if (kind !== 'markets') return undefined;
   const isCondition = CONDITION_PATTERN.test(part);
-  return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('number', part)]) : NO_ROWS;
+  return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('condition', part)]) : NO_ROWS;
 }
 
 function foundPage(

@@ -34,7 +34,11 @@ export interface CatalogServiceOptions {
   readonly cluster?: CatalogCluster | undefined;
   readonly dataDir: string;
   readonly durability: Durability;
+  /** True: taker delays are also those that the catalog states. */
+  readonly takesDelays?: boolean | undefined;
   readonly memory: EngineMemory;
+  /** See RegistryRules; false unless given. */
+  readonly feesFromCatalog?: boolean;
   /** Runs the commands of a generation; `undefined` while the data directory cannot be written. */
   readonly sequencer: Sequencer | undefined;
   /** Digest of the generation in use according to the log; `undefined` where it names none. */
@@ -52,7 +56,6 @@ export interface CatalogServiceOptions {
 
 /** Interval of reading the current number; the documented delay is a second. */
 const POLL_MS = 250;
-/** Pause before a generation that could not be loaded, or whose thread died, is tried again. */
 const RETRY_MS_FIRST = 1_000;
 const RETRY_MS_MAX = 60_000;
 const NOT_HERE =
@@ -76,7 +79,6 @@ interface Step {
 export class CatalogService {
   private readonly options: CatalogServiceOptions;
   private used: Watched;
-  /** Unix milliseconds. */
   private usedSince = Date.now();
   private switching: Promise<void> | undefined;
   private failures = 0;
@@ -171,7 +173,6 @@ export class CatalogService {
     return { generation, run: () => this.follow() };
   }
 
-  /** Step towards the generation that the log names, then towards one that was made here. */
   private clusterStep(cluster: CatalogCluster): Step | undefined {
     const { leads, recorded, store } = this.options;
     const digest = recorded();
@@ -298,7 +299,7 @@ async function load(
   signal?: AbortSignal,
   proposed?: number,
 ): Promise<Watched> {
-  const { store, dataDir, durability, log, memory } = options;
+  const { store, dataDir, durability, feesFromCatalog, log, memory, takesDelays } = options;
   const life = { hasDied: false };
   const generation = await openCatalogGeneration({
     dataDir,
@@ -307,6 +308,8 @@ async function load(
     generation: proposed,
     signal,
     memory,
+    takesDelays,
+    feesFromCatalog,
     onFailure: (error) => {
       life.hasDied = true;
       log('error', `the catalog's thread died: ${error.message}`);

@@ -15,7 +15,12 @@ import {
 } from '../../storage/catalog/registered-markets.ts';
 import { alignedCatalog, isAligned, withoutOutcomes } from './aligned.ts';
 import type { CatalogThreadData, LoadedCatalog } from './catalog-generation.ts';
-import { marketCommands, unpublishedEndsIn, unpublishedResolutions } from './market-registry.ts';
+import {
+  marketCommands,
+  type RegistryRules,
+  unpublishedEndsIn,
+  unpublishedResolutions,
+} from './market-registry.ts';
 import { buffersOf } from './prepared.ts';
 import { makeReady, type ReadyCatalog, readSnapshot } from './snapshot.ts';
 
@@ -48,6 +53,7 @@ async function run({ setup, texts }: CatalogThreadData): Promise<void> {
     tables,
     ready,
     contradictions,
+    { feesFromCatalog: setup.feesFromCatalog === true, takesDelays: setup.takesDelays === true },
   );
   const loaded: LoadedCatalog = {
     number,
@@ -99,6 +105,7 @@ function comparedWith(
   tables: Tables | undefined,
   { terms, endedConditions }: ReadyCatalog,
   contradictions: readonly Contradiction[],
+  rules: RegistryRules,
 ) {
   if (tables === undefined)
     return { commands: [], unpublished: [], unpublishedEnds: [], warnings: [] };
@@ -110,7 +117,7 @@ function comparedWith(
   };
   describeContradictions(contradictions).forEach(warn);
   const untouched = contradictions.map(({ conditionId }) => conditionId);
-  const chunks = marketCommands(tables, terms, warn, endedConditions, untouched);
+  const chunks = marketCommands(tables, terms, warn, endedConditions, untouched, rules);
   if (count > WARNINGS_MAX) warnings.push(`and ${count - WARNINGS_MAX} more markets like these`);
   // Each in a buffer of its own, so that it can be transferred.
   const commands = chunks.map((chunk) => new Int32Array(chunk));

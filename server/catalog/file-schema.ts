@@ -11,6 +11,7 @@ import {
   GROUP_FIELDS,
   MARKET_FIELDS,
   SITE_FIELDS,
+  TOKENS_NEEDED,
 } from '../../storage/catalog/catalog-fields.ts';
 import { allColumns, type ColumnKind, type Kind } from './shape.ts';
 
@@ -66,7 +67,7 @@ export function catalogFileSchema(): Json {
         tags: listOf('tag'),
         series: listOf('series'),
       }),
-      market: objectOf(MARKET_FIELDS, 'markets'),
+      market: { ...objectOf(MARKET_FIELDS, 'markets'), ...TOKENS_NEEDED },
       tag: objectOf(GROUP_FIELDS, 'tags'),
       series: objectOf(GROUP_FIELDS, 'series'),
       site: objectOf(SITE_FIELDS),
@@ -80,7 +81,6 @@ const FERRIES = { id: '21', label: 'Ferries', slug: 'ferries' };
 const SEASON = { id: '31', title: 'Ferry season', slug: 'ferry-season', recurrence: 'yearly' };
 const condition = (digit: string): string => `0x${digit.repeat(64)}`;
 
-/** One event with one market, and one of which exactly one market ends with Yes. */
 const EXAMPLE = {
   events: [
     {

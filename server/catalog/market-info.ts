@@ -4,15 +4,20 @@
  *
  * Thread: the I/O thread.
  */
+
 import { conditionAt, marketCount } from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { ID_PATTERN } from '../../storage/catalog/catalog-fields.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
+import { CONDITION_PATTERN } from '../../storage/catalog/condition-ids.ts';
+import { tradedTokens } from '../../storage/catalog/market-form.ts';
+import type { ProtocolVersion } from '../../storage/catalog/protocol-version.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { MarketInfo, MarketLifecycle, MarketLookup } from '../market-data/texts.ts';
+import type { ClientMembers } from './client-members.ts';
 import type { PreparedCatalog, PreparedObjects } from './prepared.ts';
 import { valuesOfRow } from './relation.ts';
 import { placeAmong } from './select.ts';
@@ -34,14 +39,27 @@ export type ShownMarket = Texts<
   Readonly<Record<'orderMinSize' | 'orderPriceMinTickSize', number>> & {
     readonly endDate: string | null;
     readonly negRisk: boolean;
+    readonly feesEnabled?: boolean;
+    readonly feeSchedule?: object;
     /** Present where the market has resolved, or a payout is proposed. */
     readonly umaResolutionStatus?: string;
+    readonly version?: ProtocolVersion;
+    readonly positionIds?: readonly string[];
+    readonly closedTime?: string | null;
+    readonly createdAt: string | null;
+    readonly updatedAt: string | null;
   };
 
 type ShownEvent = Texts<'id' | 'ticker' | 'slug' | 'title' | 'description'>;
+export type EventSummary = Pick<ShownEvent, 'id' | 'slug' | 'title'>;
 
-const CONDITION_ID = /^0x[0-9a-f]{64}$/;
 const MARKETS_PER_ITERATION = 64;
+
+function clientMembersAt({ bytes, markets }: PreparedCatalog, row: number): ClientMembers {
+  const { end, start } = markets.clientMembers;
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return JSON.parse(`{${all.toString('utf8', start[row]! + 1, end[row])}}`) as ClientMembers;
+}
 
 /** Object of a row without its nested members. The fragment is open, so it is closed here. */
 function shown({ bytes }: PreparedCatalog, { coreEnd, coreStart }: PreparedObjects, row: number) {
@@ -53,41 +71,69 @@ export function marketAt(prepared: PreparedCatalog, row: number): ShownMarket {
   return shown(prepared, prepared.markets, row) as ShownMarket;
 }
 
-/** Row of the market with a condition id in lower case; `undefined` when there is none. */
+/** Event of the market at a row. */
+function eventAt(prepared: PreparedCatalog, row: number): ShownEvent {
+  return shown(prepared, prepared.events, prepared.markets.event[row]!) as ShownEvent;
+}
+
+/** Event of the market with a condition id; `undefined` when there is none. */
+export function eventOfCondition(prepared: PreparedCatalog, id: string): EventSummary | undefined {
+  const row = rowOfCondition(prepared, id);
+  return row === undefined ? undefined : eventAt(prepared, row);
+}
+
+/** Row of the market with a condition id; `undefined` when there is none. */
 export function rowOfCondition({ markets }: PreparedCatalog, id: string): number | undefined {
-  if (!CONDITION_ID.test(id)) return undefined;
-  return rowsNamed(markets.keys.conditionId!, keyOf('number', id))[0];
+  if (!CONDITION_PATTERN.test(id)) return undefined;
+  return rowsNamed(markets.keys.conditionId!, keyOf('condition', id))[0];
+}
+
+/** Rows of the markets of a question id in lower case. */
+export function rowsOfQuestion({ markets }: PreparedCatalog, id: string): readonly number[] {
+  return Array.from(rowsNamed(markets.keys.questionID!, keyOf('number', id)));
 }
 
 export function marketInfoLookup(prepared: PreparedCatalog) {
   return lookup(prepared, (market, outcomes, event): MarketInfo => {
-    const { clobTokenIds, endDate, icon, question, slug } = market;
-    const tokenIds = textList(clobTokenIds) ?? [];
-    const shown = { question, slug, icon, outcomes, tokenIds };
-    return { ...shown, eventSlug: event.slug, endDate: endDate ?? '' };
+    const { archived, endDate, icon, question, slug } = market;
+    const tokenIds = textList(tradedTokens(market)) ?? [];
+    const shown = { question, slug, icon, outcomes, tokenIds, archived };
+    return { ...shown, eventId: event.id, eventSlug: event.slug, endDate: endDate ?? '' };
   });
 }
 
 /** Looks up the fields for the stream message new_market; keys as in marketInfoLookup. */
 export function marketLifecycleLookup(prepared: PreparedCatalog) {
-  return lookup(prepared, ({ description, question, slug }, outcomes, event): MarketLifecycle => {
+  return lookup(prepared, (market, outcomes, event, row): MarketLifecycle => {
+    const { active, description, orderPriceMinTickSize, question, slug } = market;
     const { id, ticker, title } = event;
     const summary = { id, ticker, slug: event.slug, title, description: event.description };
-    return { question, slug, description, outcomes, event: summary };
+    const { feeSchedule, feesEnabled } = market;
+    const fees = {
+      ...(feesEnabled !== undefined && { feesEnabled }),
+      ...(feeSchedule !== undefined && { feeSchedule }),
+    };
+    const listed = { ...fees, ...clientMembersAt(prepared, row) };
+    const terms = { active, tick: orderPriceMinTickSize, listed };
+    return { question, slug, description, outcomes, event: summary, ...terms };
   });
 }
 
 function lookup<Info>(
   prepared: PreparedCatalog,
-  fieldsOf: (market: ShownMarket, outcomes: readonly string[], event: ShownEvent) => Info,
+  fieldsOf: (
+    market: ShownMarket,
+    outcomes: readonly string[],
+    event: ShownEvent,
+    row: number,
+  ) => Info,
 ): (conditionId: string) => Info | undefined {
-  const { events, markets } = prepared;
   return (conditionId) => {
     const row = rowOfCondition(prepared, conditionId);
     if (row === undefined) return undefined;
     const market = marketAt(prepared, row);
-    const event = shown(prepared, events, markets.event[row]!) as ShownEvent;
-    return fieldsOf(market, textList(market.outcomes) ?? [], event);
+    const event = eventAt(prepared, row);
+    return fieldsOf(market, textList(market.outcomes) ?? [], event, row);
   };
 }
 
@@ -165,7 +211,6 @@ export function eventNamed({ events }: PreparedCatalog, text: string): Named {
   return typeof row === 'string' ? row : { found: String(events.ids[row]) };
 }
 
-/** Row by number, where the text has only digits, or by slug. */
 function rowNamed({ ids, keys }: PreparedObjects, text: string): number | 'none' | 'many' {
   if (ID_PATTERN.test(text)) {
     const row = placeAmong(ids, Number(text));

@@ -7,12 +7,18 @@
  * Thread: any, as long as no other market command is in progress.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import {
   CommandBuffer,
+  encodeFeeSchedule,
   encodeMarket,
   encodeMarketChange,
+  encodeTakerDelay,
+  type FeeSchedule,
+  FeeScheduleCommand,
   MarketCommand,
   type MarketFields,
+  TakerDelayCommand,
 } from '../../engine/commands.ts';
 import { ledgerIsOn, proposalOf, resolutionOf } from '../../engine/ledger/reads.ts';
 import { findToken } from '../../engine/markets/markets.ts';
@@ -23,7 +29,9 @@ import {
   marketCount,
   marketEnd,
   marketFeeBps,
+  marketFees,
   marketMinSize,
+  marketTakerDelay,
   marketTicks,
   marketTokens,
   tokenMarket,
@@ -31,8 +39,9 @@ import {
 import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
 import { ID_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow, MicroShares } from '../../engine/tables/units.ts';
+import { isSchedule, type MarketRow, type MicroShares } from '../../engine/tables/units.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
+import { NO_FEES } from '../../storage/catalog/fee-schedules.ts';
 import { bytesToWords, decimalToWords } from '../common/uint256.ts';
 import { marketByCondition } from '../market-data/find.ts';
 
@@ -42,7 +51,23 @@ const CHUNK_COMMANDS = 1_024;
  * Maximum bytes of one batch: registering a wide market takes thirty times the bytes of a change.
  */
 const CHUNK_BYTES = 2 ** 18;
-const COMMAND_BYTES_MAX = 4 * (MarketCommand.tokens + ID_WORDS * OUTCOMES_MAX + 2);
+const COMMAND_BYTES_MAX =
+  4 *
+  (MarketCommand.tokens +
+    ID_WORDS * OUTCOMES_MAX +
+    2 +
+    2 * FeeScheduleCommand.words +
+    TakerDelayCommand.words);
+
+/** Rules by which a catalog becomes terms of markets. */
+export interface RegistryRules {
+  /** True: stated fee schedules become terms, and a market that states none has none (FEES_FROM_CATALOG). */
+  readonly feesFromCatalog: boolean;
+  /** True: taker delays are also those that it states (TAKER_DELAYS). */
+  readonly takesDelays: boolean;
+}
+
+const STATED_IGNORED: RegistryRules = { feesFromCatalog: false, takesDelays: false };
 
 export type MarketTerms = Omit<
   CatalogMarket,
@@ -66,6 +91,7 @@ export function marketCommands(
   warn: (line: string) => void,
   endedConditions: readonly string[] = [],
   untouched: readonly string[] = [],
+  rules = STATED_IGNORED,
 ): Int32Array[] {
   const chunks: Int32Array[] = [];
   let out = new CommandBuffer(1 << 10);
@@ -87,7 +113,9 @@ export function marketCommands(
   for (const conditionId of endedConditions) ended.add(marketByCondition(tables, conditionId));
   for (const market of markets) {
     listed.add(marketByCondition(tables, market.conditionId));
-    add(appendMarket(tables, market, out, warn));
+    const commands = appendMarket(tables, market, rules, out, warn);
+    const isKnown = commands > 0 || marketByCondition(tables, market.conditionId) !== 0;
+    add(commands + (isKnown ? appendDelay(tables, market, rules, out) : 0));
   }
   for (let slot = 1; slot <= marketCount(tables); slot++) {
     if (!listed.has(slot)) add(appendStop(tables, slot as MarketRow, ended.has(slot), out));
@@ -96,10 +124,6 @@ export function marketCommands(
   return chunks;
 }
 
-/**
- * Returns the condition ids of markets whose resolution or proposal the catalog states otherwise
- * than the engine.
- */
 export function unpublishedResolutions(tables: Tables, markets: readonly MarketTerms[]): string[] {
   if (!ledgerIsOn(tables)) return [];
   const isUnpublished = ({ conditionId, proposed, resolved }: MarketTerms): boolean => {
@@ -113,10 +137,6 @@ export function unpublishedResolutions(tables: Tables, markets: readonly MarketT
   return markets.filter(isUnpublished).map(({ conditionId }) => conditionId);
 }
 
-/**
- * Returns listed markets that have ended in the engine and that the catalog does not state as
- * closed.
- */
 export function unpublishedEndsIn(tables: Tables, markets: readonly MarketTerms[]): ReachedEnd[] {
   if (endsReached(tables) === 0) return [];
   return markets.flatMap(({ conditionId, ended }) => {
@@ -151,6 +171,7 @@ function appendStop(
 function appendMarket(
   tables: Tables,
   market: MarketTerms,
+  rules: RegistryRules,
   out: CommandBuffer,
   warn: (line: string) => void,
 ): number {
@@ -172,9 +193,12 @@ function appendMarket(
       warn(`market ${market.id} lists a token of another market; it gets no book`);
       return 0;
     }
-    const condition = Buffer.from(market.conditionId.slice(2), 'hex');
-    encodeMarket(out, fields, bytesToWords(condition, new Int32Array(ID_WORDS)), tokens);
-    return 1;
+    const condition = conditionWords(market);
+    encodeMarket(out, fields, condition, tokens);
+    const fees = feesOf(market, rules, NO_FEES, warn);
+    if (fees.rate === 0) return 1;
+    encodeFeeSchedule(out, condition, fees);
+    return 2;
   }
   // A proposal keeps it halted, whatever a catalog says (docs/ledger.md#proposals).
   const flags = catalogFlags(tables, marketRow);
@@ -195,20 +219,72 @@ function appendMarket(
     fields.end = market.end;
   }
   const ticksPerUnit = marketTicks(tables, marketRow);
+  const before = marketFees(tables, marketRow);
+  const fees = feesOf(market, rules, before, warn);
+  const hasFees = isDeepStrictEqual(fees, before);
   const isSame =
     fields.end === undefined &&
     flags === fields.flags &&
     ticksPerUnit === fields.ticksPerUnit &&
     marketFeeBps(tables, marketRow) === fields.baseFeeBps &&
     marketMinSize(tables, marketRow) === fields.minSize;
-  if (isSame) return 0;
+  const isOver = (fields.flags & MarketFlag.ended) !== 0;
+  const feeChange = hasFees || isOver ? [] : [fees];
+  if (isSame) return appendFees(market, feeChange, out);
+  // A finer tick is refused while an old schedule takes more than its lowest sale, a new one before a coarser tick.
+  const isFirst = feeChange.length > 0 && ticksPerUnit !== fields.ticksPerUnit;
+  const cleared = isFirst ? appendFees(market, [NO_FEES], out) : 0;
   // Closing comes first, as a command of its own: a new tick size may be rejected for lack of room,
   // and must not keep a market open.
   const closes = (flags & ~fields.flags & MarketFlag.tradable) !== 0;
   const isAlone = !closes || ticksPerUnit === fields.ticksPerUnit;
   if (!isAlone) encodeMarketChange(out, marketRow, { ...fields, ticksPerUnit });
   encodeMarketChange(out, marketRow, fields);
-  return isAlone ? 1 : 2;
+  return cleared + (isAlone ? 1 : 2) + appendFees(market, feeChange, out);
+}
+
+function appendFees(
+  market: MarketTerms,
+  schedules: readonly FeeSchedule[],
+  out: CommandBuffer,
+): number {
+  for (const fees of schedules) encodeFeeSchedule(out, conditionWords(market), fees);
+  return schedules.length;
+}
+
+/** Schedule that a market is to have. An operator's comes first. */
+function feesOf(
+  { fees, id, statedFees, ticksPerUnit }: MarketTerms,
+  { feesFromCatalog }: RegistryRules,
+  before: FeeSchedule,
+  warn: (line: string) => void,
+): FeeSchedule {
+  const wanted = fees ?? (feesFromCatalog ? (statedFees ?? NO_FEES) : before);
+  const { exponent, rate, rebate } = wanted;
+  if (isSchedule(ticksPerUnit, rate, exponent, rebate)) return wanted;
+  warn(`market ${id}: its fee schedule could take more than a sale at its lowest tick: no fees`);
+  return NO_FEES;
+}
+
+function conditionWords({ conditionId }: MarketTerms): Int32Array {
+  return bytesToWords(Buffer.from(conditionId.slice(2), 'hex'), new Int32Array(ID_WORDS));
+}
+
+/** Appends the taker delay that an operator has set, or else the stated one, where the market has another one. */
+function appendDelay(
+  tables: Tables,
+  market: MarketTerms,
+  { takesDelays }: RegistryRules,
+  out: CommandBuffer,
+): number {
+  const { conditionId, statedDelay = 0, takerDelay: set } = market;
+  const takerDelay = set ?? (takesDelays ? statedDelay : undefined);
+  if (takerDelay === undefined) return 0;
+  const marketRow = marketByCondition(tables, conditionId);
+  const before = marketRow === 0 ? 0 : marketTakerDelay(tables, marketRow);
+  if (takerDelay === before) return 0;
+  encodeTakerDelay(out, conditionWords(market), takerDelay);
+  return 1;
 }
 
 function wordsOf(tokenId: string): Int32Array {

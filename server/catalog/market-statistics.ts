@@ -26,7 +26,6 @@ export class CatalogStatistics {
   private readonly markets: StatisticColumns;
   private readonly events: StatisticColumns;
   private readonly prepared: PreparedCatalog;
-  /** Rows of events with a changed market, and a mark for each row. */
   private readonly touched: number[] = [];
   private readonly isTouched: Uint8Array;
   private readonly start = randomBytes(TAG_BYTES).toString('hex');
@@ -93,12 +92,10 @@ export class CatalogStatistics {
   }
 }
 
-/** A column of a kind, prepared or live: values for its bounds, and the order of all rows. */
 export interface ColumnValues {
   /** Values by row, as multiples of `unit`. */
   readonly values: Float64Array;
   readonly unit: number;
-  /** True: the values change while the generation is served. */
   readonly isLive: boolean;
   order(): SortOrder;
 }

@@ -35,7 +35,6 @@ const ORDER_COLUMNS_MAX = 3;
 const UNKNOWN_CREATOR = '/';
 
 const DECODABLE = 'percent-encoded UTF-8';
-/** Rule that a parameter with several different values breaks. */
 const DIFFERENT = 'different';
 
 interface Form {
@@ -48,7 +47,6 @@ interface Form {
 
 export interface Parameter extends Form, Field {
   readonly aim: Aim;
-  /** Several values: none, repeated, or also separated by commas. */
   readonly many: 'no' | 'repeat' | 'comma';
   /** Text in docs/reference/api.md; rows with the same text are grouped there. */
   readonly does: string;
@@ -218,7 +216,6 @@ function ranges(kind: Kind): Parameter[] {
   );
 }
 
-/** Filters and sort columns of a list: its columns, and its relations. */
 function listed(kind: 'markets' | 'events', keys: readonly Parameter[]): readonly Parameter[] {
   return [
     key('id', kind, 'id', ANY_OF, 'comma'),
@@ -327,7 +324,6 @@ function schemaOf(rows: readonly Parameter[]): TObject {
   return Type.Object(properties);
 }
 
-/** Names every spelling that the query uses of a parameter with different values. */
 function differenceOf(query: string, { names }: Parameter): string {
   const sent = query.split('&').map((part) => decodeText(part.split('=', 1)[0] ?? '') ?? '');
   const given = new Set(sent.filter((name) => names.includes(name)));

@@ -61,9 +61,11 @@ export interface PreparedObjects {
   /** Object with its statistics, but without its nested members; open. */
   readonly coreStart: Uint32Array<ArrayBuffer>;
   readonly coreEnd: Uint32Array<ArrayBuffer>;
-  /** [figuresStart, coreEnd) are its live statistics, each after its comma, and blanks from figuresEnd on. */
+  /**
+   * [figuresStart, coreEnd) are its live statistics, each after its comma. Blanks follow from figuresEnd on, which
+   * moves with the statistics.
+   */
   readonly figuresStart: Uint32Array<ArrayBuffer>;
-  /** No answer has the blanks [figuresEnd, coreEnd). It moves with the statistics. */
   readonly figuresEnd: Uint32Array<ArrayBuffer>;
   /**
    * [coreStart, entryEnd) is the object as lists show it; a `,` follows. A market has the short
@@ -83,6 +85,8 @@ export interface PreparedMarkets extends PreparedObjects {
   readonly event: Uint32Array<ArrayBuffer>;
   readonly creator: Uint32Array<ArrayBuffer>;
   readonly outcomes: Uint16Array<ArrayBuffer>;
+  /** Members of CATALOG_OBJECTS=clients, each after its comma; often empty. */
+  readonly clientMembers: Spans;
 }
 
 export interface PreparedEvents extends PreparedObjects {

@@ -57,7 +57,6 @@ export interface Ranked {
   readonly etag: string;
 }
 
-/** Returns true for a query by several columns: it needs a sort of its own. */
 export function isSortedFor({ order }: CatalogQuery): boolean {
   return order.length > 1;
 }

@@ -20,7 +20,6 @@ export function relationOf(
   return withoutRepeats({ ends, values });
 }
 
-/** Returns the values of a row. */
 export function valuesOfRow({ ends, values }: Relation, row: number): Uint32Array<ArrayBuffer> {
   return values.subarray(ends[row]!, ends[row + 1]!);
 }

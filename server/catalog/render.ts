@@ -41,21 +41,16 @@ export interface FoundPage {
 }
 
 export class Renderer {
-  /** Creator whose objects are shown; `undefined` = everything. */
   readonly scope: CreatorScope | undefined;
   private readonly writer: FragmentWriter;
   private readonly catalog: PreparedCatalog;
-  /** True: markets show the tags of their events. */
   private readonly withTags: boolean;
   private readonly withoutClosed: boolean;
   private readonly marketMembers: Buffer | undefined;
   private readonly withMarkets: boolean;
   private written = 0;
 
-  /**
-   * @param marketMembers members added to every market, each after its comma
-   * @param withMarkets true: events of lists contain their markets
-   */
+  /** @param marketMembers members of every market, behind its clientMembers; undefined: neither is shown */
   constructor(
     writer: FragmentWriter,
     catalog: PreparedCatalog,
@@ -186,7 +181,6 @@ export class Renderer {
     writer.fragment(from, to).dropLast();
   }
 
-  /** Returns true when lists show a kind by its entries alone. */
   private isPlain(kind: Kind): boolean {
     const { marketMembers, withMarkets, withTags } = this;
     if (kind === 'markets') return !withTags && marketMembers === undefined;
@@ -218,20 +212,25 @@ export class Renderer {
     const { marketMembers, withTags } = this;
     const event = markets.event[row]!;
     if (withTags) this.writer.fragment(events.coreEnd[event]!, events.entryEnd[event]! - 1);
-    if (marketMembers !== undefined) this.writer.bytes(marketMembers);
+    if (marketMembers !== undefined) this.clientMembersOf(row, marketMembers);
+  }
+
+  private clientMembersOf(row: number, ofAll: Buffer): void {
+    const { end, start } = this.catalog.markets.clientMembers;
+    this.writer.fragment(start[row]!, end[row]!).bytes(ofAll);
   }
 
   private *marketsOf(event: number): Steps {
     const { events, markets } = this.catalog;
-    const { marketMembers, scope, withoutClosed } = this;
+    const { marketMembers: ofAll, scope, withoutClosed } = this;
+    const addMembers = ofAll && ((row: number): void => this.clientMembersOf(row, ofAll));
     this.writer.bytes(MARKETS);
-    yield* this.related(events.markets, event, markets, marketMembers, (row) => {
+    yield* this.related(events.markets, event, markets, addMembers, (row) => {
       if (scope !== undefined && !scope.hasMarket(row)) return false;
       return !withoutClosed || (markets.flags[row]! & CatalogFlag.closed) === 0;
     });
   }
 
-  /** Writes the summaries of a series' events within the scope, as a member. */
   private *summaries(row: number): Steps {
     const { events, series } = this.catalog;
     const { scope } = this;
@@ -246,7 +245,7 @@ export class Renderer {
     { ends, values }: Relation,
     row: number,
     { coreStart, figuresEnd }: PreparedObjects,
-    members: Buffer | undefined,
+    addMembers: ((row: number) => void) | undefined,
     isShown: (row: number) => boolean,
   ): Steps {
     const { writer } = this;
@@ -257,7 +256,7 @@ export class Renderer {
       if (!isFirst) writer.bytes(NEXT);
       isFirst = false;
       writer.fragment(coreStart[related]!, figuresEnd[related]!);
-      if (members !== undefined) writer.bytes(members);
+      addMembers?.(related);
       if (writer.length >= BYTES_PER_STEP) yield* this.pause();
     }
     writer.bytes(isFirst ? CLOSE : LIST_END);

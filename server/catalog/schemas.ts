@@ -2,7 +2,9 @@
  * Answers of the catalog routes, for the API document and for the tests that check answers against
  * it: objects have the columns of shape.ts. Rules: docs/protocol.md#catalog-objects
  */
+
 import { PROPOSED_STATUS, RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
+import { VERSIONS } from '../../storage/catalog/protocol-version.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import { allColumns, type ColumnKind, type Kind } from './shape.ts';
 
@@ -20,19 +22,48 @@ const KIND_SCHEMAS: Readonly<Record<ColumnKind, TSchema>> = {
   prices: Type.String({ description: 'a JSON array of decimals, in the order of outcomes' }),
 };
 
+const Version = Type.Union(
+  VERSIONS.map((version) => Type.Literal(version)),
+  { description: 'of the protocol, where the catalog has it' },
+);
+
 function columnsOf(kind: Kind): Record<string, TSchema> {
   return Object.fromEntries(
     allColumns(kind).map((column) => [column.name, KIND_SCHEMAS[column.kind]]),
   );
 }
 
+const asGiven = { description: 'as the catalog has it' };
+const forClients = { description: 'as the catalog has it; `CATALOG_OBJECTS=clients`' };
+
 const market = {
   ...columnsOf('markets'),
+  version: Type.Optional(Version),
+  positionIds: Type.Optional(
+    Type.Array(Text, { description: 'tokens of a market whose `version` is v2' }),
+  ),
+  feesEnabled: Type.Optional(Type.Boolean(asGiven)),
+  feeType: Type.Optional(Type.String(asGiven)),
+  feeSchedule: Type.Optional(
+    Type.Object(
+      {},
+      {
+        description: '`rate`, `exponent`, `takerOnly` and `rebateRate` as the catalog has them',
+      },
+    ),
+  ),
+  sportsMarketType: Type.Optional(Type.String(forClients)),
+  line: Type.Optional(Type.Number(forClients)),
+  gameStartTime: Type.Optional(Type.String(forClients)),
+  groupItemTitle: Type.Optional(Type.String(forClients)),
   closedTime: Type.Optional(KIND_SCHEMAS.date),
   umaResolutionStatus: Type.Optional(
     Type.Union([Type.Literal(RESOLVED_STATUS), Type.Literal(PROPOSED_STATUS)], {
       description: 'of a market that has resolved, or of which a payout is proposed',
     }),
+  ),
+  resolutionNote: Type.Optional(
+    Type.String({ description: 'the note of the operator on that payout; absent: there is none' }),
   ),
   umaEndDate: Type.Optional(
     Type.String({ description: 'ISO 8601, UTC: a proposed payout is paid then' }),
@@ -43,7 +74,7 @@ const market = {
     }),
   ),
 };
-const summary = columnsOf('events');
+const summary = { ...columnsOf('events'), version: Type.Optional(Version) };
 const series = columnsOf('series');
 
 export const TagAnswer = Type.Object(columnsOf('tags'));

@@ -118,7 +118,7 @@ class WholeIndex extends MiniSearch {
   }
 }
 
-/** Rows that have a word, by field, and how often: once. */
+/** Counts of a word by field and row; each count is 1. */
 type RowsByField = Map<number, Map<number, number>>;
 
 class CollectedWords {

@@ -53,13 +53,11 @@ const UNIT_KINDS = Uint16Array.from({ length: SIMPLE_UNITS }, (_, unit) => kindO
 
 export interface QueryWord {
   readonly word: string;
-  /** True: words that begin with it match too. */
   readonly isPrefix: boolean;
 }
 
 const WORDS_FIRST = 1 << 12;
 
-/** Different words of texts, numbered from 0 in the order of arrival. */
 export class WordTable extends TextTable {
   constructor() {
     super(WORDS_FIRST);

@@ -43,13 +43,11 @@ function countBelow(numbers: Float64Array | Uint32Array, number: number): number
   return low;
 }
 
-/** Position in a listing: an object, and the rank that it had. */
 export interface RankCursor {
   readonly id: number;
   readonly rank: number;
 }
 
-/** Returns the rows that a query selects after a cursor, in the order of its ranking. */
 export function select(
   kind: Kind,
   listed: Listed,
@@ -76,7 +74,6 @@ export function select(
   return rows.subarray(0, count);
 }
 
-/** Ranks from `from` on of the candidates that match, ascending. */
 function ranksOf(
   candidates: Uint32Array,
   filter: RowFilter,
@@ -225,7 +222,6 @@ function rowsWith(
   return row === NONE ? NO_ROWS : Uint32Array.of(row);
 }
 
-/** Rows related to any of `rows`, ascending. */
 function relatedToAny(relation: Relation, rows: Uint32Array): Uint32Array {
   return union(Array.from(rows, (row) => valuesOfRow(relation, row)));
 }

@@ -7,8 +7,11 @@
  * Pure; runs on the catalog thread; names of columns and statistics are read on any thread. Non-goals:
  * nesting.
  */
+
 import { type JsonObject, listOf, text } from '../../storage/catalog/catalog-json.ts';
 import type { TradingTerms } from '../../storage/catalog/catalog-market.ts';
+import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
+import { tokenMember } from '../../storage/catalog/market-form.ts';
 
 /**
  * Kinds of columns: how they are compared and bounded. A column without `number` sorts as a text; one without
@@ -47,14 +50,13 @@ export function rulesOf({ kind }: Column<never>): KindRules {
   return COLUMN_KINDS[kind];
 }
 
-/** A raw object of a catalog. */
 export interface RawSource {
   readonly raw: JsonObject;
 }
 
-/** A raw market, with values computed from it and its event. */
 export interface MarketSource extends RawSource {
   readonly outcomes: ListText;
+  /** Those that trade. */
   readonly tokenIds: ListText;
   readonly terms: TradingTerms;
   /**
@@ -107,11 +109,15 @@ const flags = raw('boolean', (value) => value === true);
 
 const MARKET_COLUMNS: readonly Column<MarketSource>[] = [
   ...ids('id'),
-  ...texts('question', 'conditionId', 'slug', 'resolutionSource'),
+  ...texts('question'),
+  column('conditionId', 'text', ({ raw }) => wholeCondition(text(raw.conditionId))),
+  ...texts('slug', 'resolutionSource'),
   ...dates('startDate', 'endDate'),
   ...texts('image', 'icon', 'description'),
   column('outcomes', 'text', ({ outcomes }) => outcomes.text),
-  column('clobTokenIds', 'text', ({ tokenIds }) => tokenIds.text),
+  column('clobTokenIds', 'text', ({ raw, tokenIds }) =>
+    tokenMember(raw) === 'clobTokenIds' ? tokenIds.text : listTextOf(raw.clobTokenIds).text,
+  ),
   ...flags('active', 'closed', 'archived'),
   ...dates('createdAt', 'updatedAt'),
   ...texts('questionID'),
@@ -159,10 +165,9 @@ const SERIES_COLUMNS = [
 /** A member that some clients require in every market (CATALOG_OBJECTS). */
 export const CLIENT_MEMBER = 'marketMakerAddress';
 
-/** Columns by which objects are found, and the comparison of their texts (text-index.ts). */
 export const KEY_COLUMNS = {
   slug: 'exact',
-  conditionId: 'number',
+  conditionId: 'condition',
   questionID: 'number',
   clobTokenIds: 'numbers',
 } as const;
@@ -173,7 +178,6 @@ export const KEY_COLUMNS = {
  * for asks.
  */
 export interface MarketStatistics {
-  /** Volume of all fills, and of those of the last 24 hours. */
   volume: number;
   volumeDay: number;
   /** Price times size of all resting orders, each at the price of its own outcome. */
@@ -221,7 +225,6 @@ interface Shape<Source> {
   readonly statistics: readonly LiveColumn[];
 }
 
-/** Columns of each kind that lists show of an object itself and by which it can be sorted. */
 export const SHAPES = {
   markets: { columns: MARKET_COLUMNS, statistics: MARKET_STATISTICS },
   events: { columns: EVENT_COLUMNS, statistics: EVENT_STATISTICS },
@@ -231,7 +234,6 @@ export const SHAPES = {
 
 export type Kind = keyof typeof SHAPES;
 
-/** All columns of a kind, the live ones last. */
 export function allColumns(kind: Kind): readonly Column<never>[] {
   const { columns, statistics }: Shape<never> = SHAPES[kind];
   return [...columns, ...statistics];
@@ -243,7 +245,6 @@ export function flagColumns(kind: Kind): readonly string[] {
   return flagged.map(({ name }) => name);
 }
 
-/** Values of every column: `values[c][row]`. */
 export function valuesOf<Source>(
   columns: readonly Column<Source>[],
   sources: readonly Source[],
@@ -284,7 +285,6 @@ function quoted(text: string): string {
   return text.length < QUICK_TEST_MAX && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** JSON of an array of texts, for members that must contain only texts. */
 export function textsOf({ text, isTexts }: ListText): string {
   return isTexts ? text : EMPTY_LIST.text;
 }

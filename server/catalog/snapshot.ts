@@ -5,11 +5,13 @@
  *
  * Thread: any but the I/O thread, because both take time.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogSnapshot, CatalogStore } from '../../storage/catalog/catalog.ts';
 import type { Catalog, CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { marketsOf, textList } from '../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
+import { tradedTokens } from '../../storage/catalog/market-form.ts';
 import { prepareCatalog } from './build.ts';
 import type { MarketTerms } from './market-registry.ts';
 import type { PreparedCatalog } from './prepared.ts';
@@ -48,7 +50,7 @@ export interface ReadyCatalog {
  * of the texts. A test compares the snapshot of the demo catalog with it.
  * @internal
  */
-export const SNAPSHOT_FORMAT = 'ready-7';
+export const SNAPSHOT_FORMAT = 'ready-8';
 
 /** Longer than a node tries to bring a generation to the others. */
 const DECIDED_MS_MAX = 60_000;
@@ -140,7 +142,6 @@ interface StoredRest {
   readonly counts: CatalogCounts;
 }
 
-/** Returns the prepared form of a catalog, to be stored with it. */
 export function snapshotOf(catalog: Catalog): CatalogSnapshot {
   const texts: Uint8Array[] = [];
   const ready = makeReady(catalog, (chunk) => texts.push(chunk));
@@ -157,7 +158,7 @@ function booklessOf({ events, markets }: Catalog): MarketIdentity[] {
       const id = String(raw.id);
       if (withBook.has(id)) return [];
       const conditionId = conditionIdOf(raw) ?? '';
-      const tokenIds = textList(raw.clobTokenIds) ?? [];
+      const tokenIds = textList(tradedTokens(raw)) ?? [];
       const { negRisk } = tradingTerms(raw, event);
       if (conditionId === '' && tokenIds.length === 0) return [];
       return [{ id, conditionId, tokenIds, negRisk, ended: hasEnded(raw) }];
@@ -165,7 +166,6 @@ function booklessOf({ events, markets }: Catalog): MarketIdentity[] {
   );
 }
 
-/** Returns the members of a market that the engine has too. */
 function termsOf(market: CatalogMarket): MarketTerms {
   const { eventId, eventSlug, icon, outcomes, question, slug, ...terms } = market;
   return terms;

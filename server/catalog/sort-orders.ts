@@ -62,7 +62,7 @@ export function emptyOrder(rows: number, values = new Float64Array(0)): SortOrde
   return { rows: order, places, firsts: new Uint8Array(rows), present: rows, values };
 }
 
-/** Runs `work` for the rows [start, end), a step at a time, and pauses after each step. */
+/** Calls `run` for the rows [start, end), a step at a time, and pauses after each step. */
 export function* inSteps(
   rows: number,
   run: (start: number, end: number) => void,

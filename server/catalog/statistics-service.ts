@@ -98,7 +98,6 @@ function readCondition({ keyEnds, units }: TextIndex, key: number, out: Int32Arr
   return true;
 }
 
-/** Repeated pass over the markets of one generation. */
 class StatisticsPass {
   private readonly options: StatisticsServiceOptions;
   private readonly reader: BookStatistics;

@@ -38,7 +38,6 @@ const FORMS: Readonly<Partial<Record<ColumnKind, LiveForm>>> = {
   prices: { open: '"[', close: ']"', bytesMax: PRICE_BYTES_MAX + PRICE_FRAME_BYTES },
 };
 
-/** The live columns of a kind as JSON. */
 class StatisticText {
   private readonly members;
 
@@ -81,7 +80,6 @@ class StatisticText {
 export const MARKET_TEXT = new StatisticText(MARKET_STATISTICS);
 export const EVENT_TEXT = new StatisticText(EVENT_STATISTICS);
 
-/** Statistics of a market without a book: both sides at their bounds, the price in the middle. */
 export function statisticsWithoutBook(outcomes: number): MarketStatistics {
   const none = { volume: 0, volumeDay: 0, liquidity: 0, bestBid: 0, bestAsk: MICRO, lastTrade: 0 };
   return { ...none, prices: new Array<number>(outcomes).fill(PRICE_UNKNOWN) };

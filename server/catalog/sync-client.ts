@@ -41,7 +41,6 @@ export const SYNC_LIMITS: SyncLimits = {
   pages: 2_000,
 };
 
-/** Reason for which a pull cannot continue, for the log. */
 export class SourceError extends Error {
   /** True when the same request may succeed later. */
   readonly isPassing: boolean;
@@ -60,9 +59,8 @@ export type Answer =
   | { readonly status: 404 };
 
 interface Allowed {
-  /** Accepts 304: the source still has this generation. */
+  /** Accepted besides 200: 304 while the source still has this generation, 404 where it may have no such route. */
   readonly knownEtag?: string;
-  /** Accepts 404: the source may have no such route. */
   readonly isOptional?: boolean;
 }
 
@@ -175,7 +173,6 @@ export class SourceClient {
     if (catalogEtag !== this.seenEtag) throw new SourceChanged('its catalog changed');
   }
 
-  /** Delays all requests as long as the source requests, in seconds or until a date. */
   private pause(retryAfter: string | null): void {
     if (retryAfter === null) return;
     const isSeconds = /^[0-9]+$/.test(retryAfter);

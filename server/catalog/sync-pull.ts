@@ -7,6 +7,7 @@
  * which the API does not serve.
  */
 import { isObject, type JsonObject } from '../../storage/catalog/catalog-json.ts';
+import type { ProtocolVersion } from '../../storage/catalog/protocol-version.ts';
 import { boundedSignal } from '../common/http-call.ts';
 import { CLIENT_MEMBER, EVENT_STATISTICS, MARKET_STATISTICS } from './shape.ts';
 import {
@@ -218,6 +219,7 @@ async function readMetadata(
   throw new SourceError(`GET ${list} goes on after ${pagesMax} pages`);
 }
 
+const FIRST_VERSION: ProtocolVersion = 'v1';
 const NOT_OF_MARKETS = [...MARKET_STATISTICS, { name: CLIENT_MEMBER }];
 
 /**
@@ -230,6 +232,8 @@ function ownPartOf(event: JsonObject, metadata: ReadonlyMap<string, JsonObject>)
   own.markets = own.markets.map((market: unknown) => {
     if (!isObject(market)) return market;
     const ownMarket = without(market, NOT_OF_MARKETS);
+    // The same as none, which a profile of the source shows in this way.
+    if (ownMarket.version === FIRST_VERSION) delete ownMarket.version;
     const found = metadata.get(String(market.id));
     if (found !== undefined) ownMarket.raw_metadata = found;
     return ownMarket;

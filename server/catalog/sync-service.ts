@@ -18,7 +18,6 @@ export interface RunningSync {
   readonly contradictions: () => Contradictions;
   /** Pulls now, or once more after a pull that is under way. */
   pull(): void;
-  /** Ends a pull that is under way; resolves when the thread has ended. */
   close(): Promise<void>;
 }
 

@@ -23,7 +23,6 @@ export interface SyncSetup {
 
 export type SyncOrder = 'pull' | 'stop';
 
-/** Message of the thread: a line of the log, or the markets that contradict what is registered. */
 export type SyncMessage =
   | { readonly level: Parameters<SyncLog>[0]; readonly line: string }
   | { readonly contradictions: Contradictions };

@@ -41,7 +41,6 @@ export interface CatalogSyncOptions {
   readonly store: CatalogStore;
   readonly limits: SyncLimits;
   readonly tables?: Tables | undefined;
-  /** Condition ids of the demo, which a pull may remove without a confirmation. */
   readonly ownConditions: ReadonlySet<string>;
   /** True: removes as many markets as the source no longer has. */
   readonly isForced?: boolean;
@@ -63,14 +62,12 @@ export interface SyncRun {
 const BACKOFF_SECONDS_MAX = 900;
 const NAMED_MAX = 20;
 
-/** Seconds until the next try after so many failures in a row. */
 export function backoffSeconds(seconds: number, failures: number): number {
   const secondsMax = Math.max(seconds, BACKOFF_SECONDS_MAX);
   return backOffMs(failures, 1000 * seconds, 1000 * secondsMax) / 1000;
 }
 
 export class CatalogSync {
-  /** Markets of the source that contradict what is registered, as of the newest pull. */
   contradictions: readonly Contradiction[] = [];
   private readonly options: CatalogSyncOptions;
   /** ETag of the source when its catalog was last equal to a stored generation. */
@@ -119,7 +116,6 @@ export class CatalogSync {
       : { kind: 'replaced', generation: number, report };
   }
 
-  /** Pulls until the signal ends it, with growing pauses while pulls fail. */
   async run({ log, onContradictions, seconds, signal, wake }: SyncRun): Promise<void> {
     const from = `catalog sync from ${this.options.url}`;
     let known: readonly Contradiction[] = [];

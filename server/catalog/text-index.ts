@@ -7,13 +7,15 @@
  * Non-goals: changing an index, and texts chosen to collide (they come from the catalog's owner).
  */
 
+import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
 import type { TextIndex } from './prepared.ts';
 import { relationOf, valuesOfRow } from './relation.ts';
 
-/** Comparison of the texts of a column: as they are, or by the 256-bit number that they contain. */
-export type KeyForm = 'exact' | 'number' | 'numbers';
+/** Comparison of the texts of a column: as they are, or by the 256-bit number or the condition id that they contain. */
+export type KeyForm = 'exact' | 'number' | 'numbers' | 'condition';
 
-const HEX = /^0x[0-9a-f]{64}$/;
+/** A position without its leading zero has one digit less. */
+const HEX = /^0x[0-9a-f]{63,64}$/;
 const DECIMAL = /^[1-9][0-9]{0,77}$/;
 const HEX_DIGITS = 64;
 /** First unit of a key that is a number; its other units have sixteen bits each. */
@@ -23,8 +25,9 @@ export const NUMBER_KEY_UNITS = 17;
 /** Key of a text. Numbers are packed; any other text matches in any case. */
 export function keyOf(form: KeyForm, text: string): string {
   if (form === 'exact') return text;
-  const plain = text.trim().toLowerCase();
-  let digits = HEX.test(plain) ? plain.slice(2) : '';
+  const sent = text.trim().toLowerCase();
+  const plain = form === 'condition' ? wholeCondition(sent) : sent;
+  let digits = HEX.test(plain) ? plain.slice(2).padStart(HEX_DIGITS, '0') : '';
   if (DECIMAL.test(plain)) digits = BigInt(plain).toString(16).padStart(HEX_DIGITS, '0');
   if (digits.length !== HEX_DIGITS) return `\0${plain}`;
   const packed = Buffer.from(digits, 'hex').swap16().toString('utf16le');
@@ -37,7 +40,6 @@ export function rowsNamed(index: TextIndex, key: string): Uint32Array {
 }
 
 const UNITS_FIRST = 1 << 16;
-/** Hash of no units. */
 export const HASH_FIRST = 0x811c9dc5 | 0;
 
 export const NO_ROWS = new Uint32Array(0);
@@ -66,7 +68,7 @@ export class TextTable {
   private slots: Uint32Array<ArrayBuffer>;
   private count = 0;
 
-  /** @param texts as many have room before it grows */
+  /** @param texts number of texts that fit before it grows */
   constructor(texts: number) {
     this.ends = new Uint32Array(texts + 1);
     this.hashes = new Int32Array(texts);
@@ -91,7 +93,6 @@ export class TextTable {
     return this.numberOfNext(text.length, hashOf(text));
   }
 
-  /** The table without its room for more. */
   index(): Pick<TextIndex, 'slots' | 'keyEnds' | 'units'> {
     const { count, end, ends, slots, units } = this;
     return { slots, keyEnds: ends.slice(0, count + 1), units: units.slice(0, end) };
@@ -101,7 +102,6 @@ export class TextTable {
     return this.ends[this.count]!;
   }
 
-  /** Makes room for the units of the next text. */
   protected reserve(length: number): void {
     const { end, units } = this;
     if (units.length - end >= length) return;

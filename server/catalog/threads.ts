@@ -12,12 +12,12 @@ const THREADS = {
   search: './search-thread',
   'catalog sync': './sync-thread',
   'catalog edit': './edits/edit-thread',
+  'catalog import': './edits/import-thread',
 } as const;
 
 export interface RunningThread<Sent> {
   post(message: Sent): void;
   terminate(): Promise<unknown>;
-  /** Resolves once the thread has ended, with the error that ended it, if one did. */
   readonly ended: Promise<Error | undefined>;
 }
 

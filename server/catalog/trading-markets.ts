@@ -1,15 +1,23 @@
 /**
  * Markets in the shapes of the trading API (trading-schemas.ts): single, by token, or in pages by
  * cursor, in ascending order of id. They are made from the catalog's fields of a market, including
- * statistics, and from its base fee in the engine.
+ * statistics, and from its fees in the engine.
  *
  * Thread: I/O. A page is rendered row by row, so it is shorter than a page of prepared fragments.
  */
 
-import { conditionAt, marketFeeBps, tokenMarket } from '../../engine/reads.ts';
+import {
+  conditionAt,
+  marketFeeBps,
+  marketFees,
+  marketTakerDelay,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
+import { NO_FEES } from '../../storage/catalog/fee-schedules.ts';
+import { tradedTokens } from '../../storage/catalog/market-form.ts';
 import { INVALID_CURSOR, offsetPage } from '../common/cursor.ts';
 import { errorBody } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
@@ -26,6 +34,7 @@ import {
   CONDITION_PATH,
   CURSOR_QUERY,
   type CursorQuery,
+  type Engaged,
   MarketOfTokenAnswer,
   ShortTradingMarketsAnswer,
   shortMarket,
@@ -53,7 +62,6 @@ const NOT_FOUND = errorBody('UNKNOWN_MARKET');
 
 type PageHandler = (context: RequestContext, query: CursorQuery) => Promise<void>;
 
-/** Handlers of markets in the shapes of the trading API. */
 export interface TradingMarkets {
   readonly pages: PageHandler;
   readonly shortPages: PageHandler;
@@ -113,7 +121,7 @@ export const TRADING_MARKET_ROUTES = [
 export function tradingMarkets({ catalog, tables, texts }: TradingMarketParts): TradingMarkets {
   const textOf = ({ of }: Shape, prepared: PreparedCatalog, row: number): string => {
     const market = marketAt(prepared, row);
-    return JSON.stringify(of(market, feeOf(tables, market)));
+    return JSON.stringify(of(market, engagedOf(tables, market)));
   };
 
   const page =
@@ -143,7 +151,7 @@ export function tradingMarkets({ catalog, tables, texts }: TradingMarketParts): 
     (shape: Shape): Handler<{ condition_id: string }> =>
     (context, { condition_id: id }) => {
       const { prepared } = catalog();
-      const row = rowOfCondition(prepared, id.toLowerCase());
+      const row = rowOfCondition(prepared, id);
       if (row === undefined) return context.reply(404, NOT_FOUND);
       context.reply(200, textOf(shape, prepared, row));
     };
@@ -155,7 +163,7 @@ export function tradingMarkets({ catalog, tables, texts }: TradingMarketParts): 
     const { prepared } = catalog();
     const row = rowOfCondition(prepared, condition);
     if (row === undefined) return context.reply(404, NOT_FOUND);
-    const [first = '', second = ''] = textList(marketAt(prepared, row).clobTokenIds) ?? [];
+    const [first = '', second = ''] = textList(tradedTokens(marketAt(prepared, row))) ?? [];
     const ids = { primary_token_id: first, secondary_token_id: second };
     context.reply(200, JSON.stringify({ condition_id: condition, ...ids }));
   };
@@ -173,7 +181,12 @@ export function tradingMarkets({ catalog, tables, texts }: TradingMarketParts): 
   };
 }
 
-function feeOf(tables: Tables, { conditionId }: ShownMarket): number {
+function engagedOf(tables: Tables, { conditionId }: ShownMarket): Engaged {
   const market = marketByCondition(tables, conditionId);
-  return market === 0 ? 0 : marketFeeBps(tables, market);
+  if (market === 0) return { baseFeeBps: 0, schedule: NO_FEES, takerDelay: 0 };
+  return {
+    baseFeeBps: marketFeeBps(tables, market),
+    schedule: marketFees(tables, market),
+    takerDelay: marketTakerDelay(tables, market),
+  };
 }

@@ -4,13 +4,24 @@
  *
  * Pure; any thread.
  */
+import type { FeeSchedule } from '../../engine/commands.ts';
+import { MICRO } from '../../engine/tables/units.ts';
 import { textList } from '../../storage/catalog/catalog-json.ts';
+import { tradedTokens } from '../../storage/catalog/market-form.ts';
 import { RESOLVED_STATUS } from '../../storage/catalog/operator-marks.ts';
 import { compileQuery } from '../common/query.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import type { ShownMarket } from './market-info.ts';
 
-type Read = (market: ShownMarket, feeBps: number) => unknown;
+/** Terms of a market in the engine. */
+export interface Engaged {
+  readonly baseFeeBps: number;
+  readonly schedule: FeeSchedule;
+  /** Seconds; 0 = none. */
+  readonly takerDelay: number;
+}
+
+type Read = (market: ShownMarket, engaged: Engaged) => unknown;
 type Members = Readonly<Record<string, readonly [schema: TSchema, read: Read]>>;
 
 const BPS_PER_UNIT = 10_000;
@@ -27,8 +38,8 @@ function shapeOf(members: Members) {
   const all = Object.entries(members);
   return {
     schema: Type.Object(Object.fromEntries(all.map(([name, [schema]]) => [name, schema]))),
-    of: (market: ShownMarket, feeBps: number): object =>
-      Object.fromEntries(all.map(([name, [, read]]) => [name, read(market, feeBps)])),
+    of: (market: ShownMarket, engaged: Engaged): object =>
+      Object.fromEntries(all.map(([name, [, read]]) => [name, read(market, engaged)])),
   };
 }
 
@@ -37,11 +48,13 @@ function named<S extends TSchema>(schema: S, description: string): S {
 }
 
 function tokensOf<Row>(
-  { clobTokenIds, outcomes }: ShownMarket,
+  market: ShownMarket,
   rowOf: (id: string, outcome: string, place: number) => Row,
 ): Row[] {
-  const labels = textList(outcomes) ?? [];
-  return (textList(clobTokenIds) ?? []).map((id, place) => rowOf(id, labels[place] ?? '', place));
+  const labels = textList(market.outcomes) ?? [];
+  return (textList(tradedTokens(market)) ?? []).map((id, place) =>
+    rowOf(id, labels[place] ?? '', place),
+  );
 }
 
 function pricedTokens(market: ShownMarket): object[] {
@@ -86,10 +99,10 @@ export const tradingMarket = shapeOf({
   market_slug: [Text, (market) => market.slug],
   end_date_iso: [Type.Union([Text, Type.Null()]), (market) => market.endDate],
   game_start_time: [Type.Null(), () => null],
-  seconds_delay: [Whole, () => 0],
+  seconds_delay: [Whole, (_, { takerDelay }) => takerDelay],
   fpmm: [Text, () => ''],
   maker_base_fee: [Whole, () => 0],
-  taker_base_fee: [Whole, (_, feeBps) => feeBps],
+  taker_base_fee: [Whole, (_, { baseFeeBps }) => baseFeeBps],
   notifications_enabled: [Flag, () => false],
   neg_risk: [Flag, (market) => market.negRisk],
   neg_risk_market_id: [Text, () => ''],
@@ -103,10 +116,15 @@ export const tradingMarket = shapeOf({
 const Outcome = Type.Object({ t: Text, o: Text });
 const Fees = Type.Object({ r: Real, e: Whole, to: Flag });
 
-/**
- * `fd` is a fee of r x (p (1 - p))^e of the notional: with e = 0 it is an upper bound of the node's
- * fee.
- */
+/** Rate and exponent of a schedule; without one an upper bound of the base fee (docs/protocol.md#fees). */
+function partsOf({ baseFeeBps, schedule }: Pick<Engaged, 'baseFeeBps' | 'schedule'>): {
+  r: number;
+  e: number;
+} {
+  const { exponent, rate } = schedule;
+  return rate === 0 ? { r: baseFeeBps / BPS_PER_UNIT, e: 0 } : { r: rate / MICRO, e: exponent };
+}
+
 export const tradingTerms = shapeOf({
   c: [named(Text, 'condition id'), (market) => market.conditionId],
   t: [
@@ -117,8 +135,16 @@ export const tradingTerms = shapeOf({
   mos: [named(Real, 'smallest order'), (market) => market.orderMinSize],
   nr: [named(Flag, 'neg risk'), (market) => market.negRisk],
   mbf: [named(Whole, 'base fee of makers'), () => 0],
-  tbf: [named(Whole, 'base fee of takers'), (_, feeBps) => feeBps],
-  fd: [Fees, (_, feeBps) => ({ r: feeBps / BPS_PER_UNIT, e: 0, to: true })],
+  tbf: [named(Whole, 'base fee of takers'), (_, { baseFeeBps }) => baseFeeBps],
+  itode: [
+    Type.Optional(named(Flag, 'true: a taker is delayed; absent where it is not')),
+    (_, { takerDelay }) => takerDelay > 0 || undefined,
+  ],
+  sd: [
+    Type.Optional(named(Whole, 'seconds of that delay')),
+    (_, { takerDelay }) => takerDelay || undefined,
+  ],
+  fd: [Fees, (_, fees) => ({ ...partsOf(fees), to: true })],
 });
 
 export const TradingMarketAnswer = tradingMarket.schema;

@@ -20,7 +20,6 @@ import { type Cells, given, tableLines } from './command.ts';
 import { type Options, Refused, type Run } from './context.ts';
 import { numberOf, optionOf, textOf, timeOf } from './settings.ts';
 
-/** Printed columns of a run. */
 const COLUMNS: Cells<BacktestResult> = {
   run: 'name',
   profit: ({ figures }) => figures.profit.toFixed(2),
@@ -113,7 +112,6 @@ function optionsOf(options: Options): BacktestOptions {
   });
 }
 
-/** Loads the default export of a module: a strategy, or a function that makes one. */
 async function strategyOf(file: string): Promise<StrategySource> {
   const { default: strategy } = await imported(file);
   const isSource = typeof strategy === 'function' || typeof strategy === 'object';
@@ -137,7 +135,6 @@ async function imported(file: string): Promise<{ default?: unknown }> {
   }
 }
 
-/** Numbers the runs of one name. */
 function withDistinctNames(results: readonly BacktestResult[]): BacktestResult[] {
   return results.map((result, i) => {
     const same = results.filter(({ name }) => name === result.name);

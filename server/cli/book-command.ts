@@ -1,6 +1,8 @@
 /** `book`: draws a book of a running node, again whenever it changes. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { textList } from '../../storage/catalog/catalog-json.ts';
+import { tradedTokens } from '../../storage/catalog/market-form.ts';
 import { aligned, type Paint, type Piece } from '../common/terminal.ts';
 import { type Context, Refused, type Run } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
@@ -28,6 +30,8 @@ interface ApiMarket {
   readonly question: string;
   readonly outcomes: string;
   readonly clobTokenIds: string;
+  readonly version?: string;
+  readonly positionIds?: readonly string[];
 }
 
 interface Named {
@@ -77,7 +81,7 @@ async function named(
     if (isToken) return { token: tokenOf(what), title: undefined };
     throw new Error(`no market has the condition id, number or slug "${what}"`);
   }
-  const [names, tokens] = [market.outcomes, market.clobTokenIds].map(
+  const [names, tokens] = [market.outcomes, tradedTokens(market)].map(
     (list) => textList(list) ?? [],
   );
   const place = isToken ? tokens!.indexOf(what) : outcomeAt(names!, outcome);

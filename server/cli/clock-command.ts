@@ -2,6 +2,7 @@
 
 import { Refused, type Run } from './context.ts';
 import { answerOf, baseOf } from './node-request.ts';
+import { tokenOf } from './operate.ts';
 
 const MS = 1_000;
 
@@ -10,12 +11,11 @@ export const accept: Run = async (context, _args, options) => {
     if (port === 0) throw new Refused('ADMIN_PORT is 0: the node has no admin listener');
     return { host, port };
   });
-  const token = context.env.ADMIN_TOKEN ?? '';
-  const headers = { Authorization: `Bearer ${token}` };
+  const headers = { Authorization: `Bearer ${tokenOf(context)}` };
   const url = new URL('/clock/accept', base);
   const { jump_ms: jumpMs } = await answerOf<{ readonly jump_ms: number }>(url, context.signal, {
     method: 'POST',
-    ...(token === '' ? {} : { headers }),
+    headers,
   });
   const seconds = Math.round(Math.abs(jumpMs) / MS);
   const way = jumpMs > 0 ? 'ahead' : 'back';

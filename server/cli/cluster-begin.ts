@@ -89,7 +89,6 @@ function refuse(dataDir: string, stands: readonly Stand[]): void {
   );
 }
 
-/** Records the change in the audit log of the directory. */
 async function audited<T>(
   { stderr }: Context,
   dataDir: string,

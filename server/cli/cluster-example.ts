@@ -73,7 +73,6 @@ function portsOf(first: number): Ports {
   };
 }
 
-/** Returns texts by their paths below the directory. */
 function filesOf(
   directory: string,
   nodes: number,

@@ -62,12 +62,10 @@ export function tableLines<Row>(
   return aligned([headings, ...lines], (column) => numbers.includes(headings[column]!));
 }
 
-/** Text of a cell; '' for an absent member. */
 export function cellOf<Row>(row: Row, cell: Cells<Row>[string]): string {
   return typeof cell === 'function' ? cell(row) : String(row[cell] ?? '');
 }
 
-/** Prints rows as a table, or with `--json` as a line of JSON each. */
 export function printRows<Row extends object>(
   { stdout }: Context,
   { json }: Options,

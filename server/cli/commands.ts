@@ -2,6 +2,8 @@
  * Table of commands: parser, help, README and tests come from it. The code of a command is loaded when it is
  * called, so that `--help` is fast.
  */
+import { INVITES_OF_BATCH_MAX } from '../../engine/tables/capacities.ts';
+import { MS_KINDS } from '../faults/kinds.ts';
 import type { Run } from './context.ts';
 import { LIST_OPTIONS } from './list-options.ts';
 
@@ -28,9 +30,11 @@ const catalog = () => import('./catalog-commands.ts');
 const clock = () => import('./clock-command.ts');
 const clusterBegin = () => import('./cluster-begin.ts');
 const clusterExample = () => import('./cluster-example.ts');
+const connect = () => import('./connect-command.ts');
 const deposit = () => import('./deposit-command.ts');
 const doctor = () => import('./doctor-command.ts');
 const files = () => import('./data-commands.ts');
+const invite = () => import('./invite-commands.ts');
 const ledger = () => import('./ledger-commands.ts');
 const marketList = () => import('./market-list.ts');
 const operator = () => import('./operator-commands.ts');
@@ -41,6 +45,7 @@ const replay = () => import('./replay-command.ts');
 const resolve = () => import('./resolve-commands.ts');
 const start = () => import('./start-command.ts');
 const trades = () => import('./trades-command.ts');
+const venueExport = () => import('./venue-export.ts');
 const wallet = () => import('./wallet-commands.ts');
 
 const JSON_OPTION = { '--json': 'the answer as JSON' } as const;
@@ -55,12 +60,19 @@ const REQUEST_OPTIONS = {
   ...ADMIN_OPTIONS,
 } as const;
 const PAYOUT_OPTIONS = {
-  '--dry-run': 'shows what would be paid to how many wallets; changes nothing',
+  '--dry-run': 'shows what would be paid to whom; changes nothing',
   '--review <time>':
     'such as 24h: proposes the payout, which halts the market now and is paid after this time',
+  '--note <text>': 'at most 280 characters that everybody reads with the payout',
   '--yes': 'without being asked; RESOLVE_CONFIRM=always needs it where there is no terminal',
   ...REQUEST_OPTIONS,
 } as const;
+const FEE_SCHEDULE_OPTIONS = {
+  '--fee-rate <part>':
+    'rate of its fee schedule, 0 to 1: fees are shares x rate x (p (1 - p))^exponent of collateral',
+  '--fee-exponent <number>': 'exponent of the schedule, 0 to 4 (1)',
+  '--fee-rebate <part>': 'part of such a fee that the maker may be paid back, 0 to 1 (0)',
+};
 const MADE_OPTIONS = {
   '--description <text>': 'the rules',
   '--start <time>': 'when it begins, such as 2027-01-01T18:00:00Z (now)',
@@ -204,6 +216,12 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     node: 'either',
     options: JSON_OPTION,
   },
+  'venue message': {
+    does: 'shows a message to everybody on the page and in GET /status; without TEXT takes it away',
+    node: 'either',
+    args: ['[TEXT]'],
+    options: JSON_OPTION,
+  },
   'limits list': {
     does: 'the rate limits that apply',
     node: 'remote',
@@ -213,6 +231,29 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'changes a rate limit until the node restarts: requests/seconds such as 400/10, or off',
     node: 'remote',
     args: ['NAME', 'LIMIT'],
+    options: ADMIN_OPTIONS,
+  },
+  'fault add': {
+    does: 'makes a fault (FAULTS=operator): KIND is a row of docs/protocol.md#faults',
+    node: 'remote',
+    args: ['KIND'],
+    options: {
+      '--key <key>': 'for an API key alone',
+      '--wallet <wallet>': 'for the keys of a wallet alone',
+      '--market <market>': 'for a market alone',
+      '--count <number>': 'ends after so many uses',
+      '--seconds <number>': 'ends after so many seconds',
+      '--probability <number>': 'of each use, 0 to 1 (1)',
+      '--seed <number>': 'draws the same uses again; made and printed unless given',
+      '--ms <number>': `milliseconds of ${MS_KINDS.map(({ kind, ms }) => `${kind} (${ms.usual})`).join(', ')}`,
+      ...ADMIN_OPTIONS,
+    },
+  },
+  'fault list': { does: 'faults in force', node: 'remote', options: ADMIN_OPTIONS },
+  'fault clear': {
+    does: 'ends all faults with all their phases, or the one that `fault list` calls so',
+    node: 'remote',
+    args: ['[ID]'],
     options: ADMIN_OPTIONS,
   },
   'ledger deposit': {
@@ -272,6 +313,14 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     args: ['WALLET', 'AMOUNT'],
     options: REQUEST_OPTIONS,
   },
+  'ledger pay-rebates': {
+    does: 'pays makers back their part of the fees of a day, each wallet once',
+    node: 'remote',
+    options: {
+      '--date <day>': 'a day of UTC that is over, such as 2027-01-31 (yesterday)',
+      ...ADMIN_OPTIONS,
+    },
+  },
   'ledger draw-fees': {
     does: 'takes fees of the venue out of the ledger',
     node: 'remote',
@@ -283,6 +332,41 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     node: 'shared',
     options: JSON_OPTION,
     run: from(ledger, 'audit'),
+  },
+  'invite create': {
+    does: 'makes invitations and prints their codes, which are shown once; the node gets digests alone',
+    node: 'remote',
+    options: {
+      '--count <number>': `1 to ${INVITES_OF_BATCH_MAX} of them (1)`,
+      '--cash <amount>': 'a decimal that each code brings; needs a ledger (0)',
+      '--note <text>': 'for `invite list`',
+      '--base <url>': 'where people find the node: prints links that end in /app/join#CODE',
+      '--csv': 'as CSV with the columns code and link',
+      ...ADMIN_OPTIONS,
+    },
+    run: from(invite, 'createInvites'),
+  },
+  'invite list': {
+    does: 'batches of invitations: open, redeemed and revoked codes; never a code',
+    node: 'remote',
+    options: ADMIN_OPTIONS,
+    run: from(invite, 'listInvites'),
+  },
+  'invite revoke': {
+    does: 'revokes the open codes of a batch, by its number, or one code',
+    node: 'remote',
+    args: ['BATCH'],
+    options: ADMIN_OPTIONS,
+    run: from(invite, 'revokeInvites'),
+  },
+  'season end': {
+    does: 'ends the season: standings are archived, and each wallet goes back to the start sum',
+    node: 'remote',
+    options: {
+      '--start-sum <amount>': 'cash of each wallet at the start of the next season',
+      '--name <text>': 'name of the season that ends',
+      ...REQUEST_OPTIONS,
+    },
   },
   'event create': {
     does: 'makes an event',
@@ -330,7 +414,11 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--tick <size>': 'tick size (0.01)',
       '--minimum <shares>': 'least size of an order (5)',
       '--fee <bps>': 'base fee of takers in basis points (0)',
+      '--taker-delay <seconds>': 'seconds for which an order that would match waits (0)',
+      ...FEE_SCHEDULE_OPTIONS,
       '--neg-risk': 'at most one market of its event can be Yes',
+      '--liquidity <amount>': 'with a ledger: the house quotes it, and loses this much at most',
+      '--protocol <number>': '2: its tokens are positions, for orders of version 3 (1)',
       '--keep-open': '--end is a date only',
       ...MADE_OPTIONS,
       '--end <time>': 'when it ends: it takes no orders from then on, and open ones end',
@@ -351,7 +439,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(marketList, 'listMarkets'),
   },
   'market edit': {
-    does: 'changes what a market says, its tick, minimum, fee or end',
+    does: 'changes what a market says, its tick, minimum, fee, taker delay or end',
     node: 'remote',
     args: ['MARKET'],
     options: {
@@ -362,6 +450,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--tick <size>': 'tick size',
       '--minimum <shares>': 'least size of an order',
       '--fee <bps>': 'base fee of takers in basis points',
+      '--taker-delay <seconds>': 'seconds for which an order that would match waits',
+      ...FEE_SCHEDULE_OPTIONS,
       ...ADMIN_OPTIONS,
     },
   },
@@ -412,6 +502,26 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     node: 'remote',
     args: ['MARKET'],
     options: REQUEST_OPTIONS,
+  },
+  'liquidity add': {
+    does: 'pays in to the account from which the house quotes a market: it can lose this much more',
+    node: 'remote',
+    args: ['MARKET', 'AMOUNT'],
+    options: {
+      '--price <price>': 'price of the first outcome, such as 0.25 (as it is; at first 0.5)',
+      ...REQUEST_OPTIONS,
+    },
+  },
+  'liquidity remove': {
+    does: 'pays out of that account; without AMOUNT all that is free, and the quotes end',
+    node: 'remote',
+    args: ['MARKET', '[AMOUNT]'],
+    options: REQUEST_OPTIONS,
+  },
+  'liquidity list': {
+    does: 'markets that the house quotes or has quoted, and its result by the outcome that wins',
+    node: 'remote',
+    options: ADMIN_OPTIONS,
   },
   'cluster status': {
     does: 'the nodes of the cluster, how far each is, and the members of etcd',
@@ -479,6 +589,12 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: from(trades, 'exportTrades'),
   },
+  'venue export': {
+    does: 'writes people.csv, markets.csv and trades.csv into DIR, also while a node runs',
+    node: 'shared',
+    args: ['DIR'],
+    run: from(venueExport, 'exportVenue'),
+  },
   record: {
     does: 'records catalog, books and stream of a source until it is interrupted',
     node: 'any',
@@ -497,7 +613,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: {
       '--cash <amount>': 'collateral at the beginning (1000)',
       '--latency <ms>': 'how long an order or a cancel travels (0)',
-      '--fee <bps>': 'fee of takers, in basis points (0)',
+      '--fee <bps>':
+        'base fee of takers, in basis points, in place of the fee schedules of the recording',
       '--impact <rule>': 'what was taken comes back: keep or restore (keep)',
       '--queue <rule>':
         'what moves a resting order forward: pessimistic or proportional (pessimistic)',
@@ -577,6 +694,13 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     },
     run: from(clock, 'accept'),
   },
+  connect: {
+    does: 'prints settings with which typescript, python or ccxt clients find the node',
+    node: 'remote',
+    args: ['CLIENT'],
+    options: { '--json': 'the answer as JSON', ...NODE_OPTION },
+    run: from(connect, 'connect'),
+  },
   doctor: {
     does: 'looks at versions, native parts, disk, clock, limits and permissions',
     node: 'any',
@@ -584,7 +708,6 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   },
 };
 
-/** Loads one command of a module. */
 function from<Name extends string>(
   load: () => Promise<Readonly<Record<Name, Run>>>,
   name: Name,
@@ -592,15 +715,18 @@ function from<Name extends string>(
   return async () => (await load())[name];
 }
 
-/** Help texts of the groups. */
 export const GROUPS: Readonly<Record<string, string>> = {
   catalog: 'what can be traded: from a file, to a file, from another node',
   keys: 'API keys',
   orders: 'open orders of a wallet',
   wallet: 'which there are, what they are called, who may not trade',
-  venue: 'whether orders are taken',
+  venue: 'whether orders are taken, and its data as CSV',
+  season: 'its end, with the balances of all set back',
   limits: 'rate limits',
+  fault: 'failures on demand',
   ledger: 'cash and shares of wallets',
+  invite: 'codes with which people join',
+  liquidity: 'what the house quotes markets with',
   event: 'what markets are about; EVENT is its number or slug',
   market:
     'markets that an operator makes, halts and resolves; MARKET is its number, slug or condition id',

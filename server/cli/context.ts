@@ -17,7 +17,6 @@ export interface Context {
   readonly env: Environment;
   readonly dataDir: string;
   readonly durability: Durability;
-  /** Colours of standard output. */
   readonly paint: Paint;
   readonly progress: Progress;
   readonly signal: AbortSignal;
@@ -39,7 +38,6 @@ export const EXIT_CODES = {
 
 export type Exit = keyof typeof EXIT_CODES;
 
-/** The command cannot continue; the message is for the user. */
 export class Refused extends Error {
   readonly exit: Exit;
 

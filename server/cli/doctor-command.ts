@@ -5,14 +5,13 @@ import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { tableShapes } from '../../engine/tables/tables.ts';
 import { keccakIsNative } from '../auth/keccak.ts';
-import { secp256k1IsNative } from '../auth/secp256k1.ts';
+import { SLOW_LIBRARY, signatureLibrary } from '../auth/secp256k1.ts';
 import { packageVersion } from '../common/package-version.ts';
 import type { Config } from '../config/config.ts';
 import { loadUws } from '../http/uws.ts';
 import type { Context, Run } from './context.ts';
 import { configOf } from './settings.ts';
 
-/** Result of a check: fine, a warning, or a node would not run or not be safe. */
 interface Look {
   readonly state: 'ok' | 'warn' | 'bad';
   readonly text: string;
@@ -57,7 +56,8 @@ const LOOKS: Readonly<Record<string, (dataDir: string, config: Config) => Look>>
     }
   },
   signatures: () => {
-    if (secp256k1IsNative && keccakIsNative) return ok('secp256k1 and keccak are native');
+    if (signatureLibrary !== SLOW_LIBRARY && keccakIsNative)
+      return ok(`checked by ${signatureLibrary}`);
     return warn('no prebuilt secp256k1 or keccak for this machine: some twenty times slower');
   },
   processors: (_, config) => {
@@ -69,7 +69,7 @@ const LOOKS: Readonly<Record<string, (dataDir: string, config: Config) => Look>>
     const shapes = Object.values(tableShapes(config.capacities));
     const tables = shapes.reduce((sum, bytes) => sum + bytes, 0);
     const text = `${(totalmem() / GIB).toFixed(1)} GiB; full tables take ${(tables / GIB).toFixed(1)} GiB, twice`;
-    // Twice, because the follower has tables of its own.
+    // Twice, because the projector has tables of its own.
     return 2 * tables < totalmem()
       ? ok(text)
       : warn(`${text}: they fit only as long as they are not full`);

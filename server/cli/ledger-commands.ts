@@ -37,7 +37,6 @@ interface Page<Row> {
   readonly more: boolean;
 }
 
-/** Reads `--limit` entries from the newest on. */
 async function entriesOf<Row extends { readonly entry: number }>(
   options: Options,
   pageOf: (page: { readonly limit: number; readonly before?: number }) => Promise<Page<Row>>,

@@ -20,15 +20,12 @@ export interface List<Row extends object> {
   ) => Promise<ListPage<Row>>;
   readonly columns: CsvColumns<Row>;
   readonly shown: (options: Options) => Cells<Row>;
-  /** Headings with cells of numbers. */
   readonly numbers?: readonly string[];
   readonly isDim?: (row: Row) => boolean;
-  /** Splits a row into several lines of the table. */
   readonly split?: (row: Row, options: Options) => readonly Row[];
 }
 
 const LIMIT = 100;
-/** Rows of one request. */
 const PAGE = 500;
 
 export function listCommand<Row extends object>(list: List<Row>): Run {

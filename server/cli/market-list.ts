@@ -1,5 +1,7 @@
 /** `market list` and `event list`: the catalog of a running node by its public API. */
+
 import { textList } from '../../storage/catalog/catalog-json.ts';
+import { tradedTokens } from '../../storage/catalog/market-form.ts';
 import { type Cells, given } from './command.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { columnsOf, type ListPage, listCommand } from './list-command.ts';
@@ -14,6 +16,8 @@ interface ApiMarket {
   /** JSON arrays of texts, by outcome. */
   readonly outcomes: string;
   readonly clobTokenIds: string;
+  readonly version?: string;
+  readonly positionIds?: readonly string[];
   readonly outcomePrices: string;
   readonly endDate: string | null;
   readonly closed: boolean;
@@ -51,7 +55,6 @@ interface MarketRow {
   readonly condition_id: string;
   readonly event_id: string;
   readonly event_slug: string;
-  /** State for people: `open`, `halted`, `resolved: Yes`. */
   readonly state: string;
   readonly end: string;
   readonly volume: string;
@@ -69,7 +72,6 @@ interface EventRow {
   readonly markets: number;
 }
 
-/** Query parameters by value of `--state`. */
 const STATES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   open: { closed: 'false', accepting_orders: 'true' },
   halted: { closed: 'false', accepting_orders: 'false' },
@@ -225,7 +227,7 @@ function eventOrder(options: Options): Readonly<Record<string, string>> {
 function marketRow(market: ApiMarket): MarketRow {
   const [event] = market.events ?? [];
   const prices = textList(market.outcomePrices) ?? [];
-  const tokens = textList(market.clobTokenIds) ?? [];
+  const tokens = textList(tradedTokens(market)) ?? [];
   const outcomes = (textList(market.outcomes) ?? []).map((outcome, i) => ({
     outcome,
     token_id: tokens[i] ?? '',

@@ -1,7 +1,6 @@
 /** Progress line of a recording: messages, messages a second, size of the file. */
 import type { Progress } from './progress.ts';
 
-/** Window of the rate in milliseconds. */
 const RATE_MS = 1_000;
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
 const COUNT = new Intl.NumberFormat('en');

@@ -32,7 +32,6 @@ export function baseOf(
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** A request failed, or its answer is an error. */
 export class AnswerError extends Error {
   /** 0 = no answer. */
   readonly status: number;

@@ -56,9 +56,8 @@ export async function operate<K extends OperationKey>(
   }
 }
 
-/** True for operations on stored data, which need no node. */
 function isStored(key: OperationKey): boolean {
-  return /\/admin\/(?:keys|bans|pause|resume|audit|wallets\/name)\b/.test(key);
+  return /\/admin\/(?:keys|bans|pause|resume|message|audit|wallets\/name)\b/.test(key);
 }
 
 function remote<K extends OperationKey>(
@@ -72,7 +71,7 @@ function remote<K extends OperationKey>(
     const problem = `DATA_DIR ${context.dataDir} is in use by a node, and ADMIN_PORT is 0`;
     throw new Refused(`${problem}: stop the node, or start it with an admin listener`, 'inUse');
   });
-  const token = context.env.ADMIN_TOKEN || readToken(context.dataDir) || '';
+  const token = tokenOf(context);
   const [method = '', path = ''] = key.split(' ');
   const url = new URL(path, base);
   const headers = { Authorization: `Bearer ${token}`, 'X-Operator': operatorName() };
@@ -81,6 +80,12 @@ function remote<K extends OperationKey>(
     return answerOf(url, context.signal, { headers });
   }
   return answerOf(url, context.signal, { method, headers, body: JSON.stringify(input) });
+}
+
+/** The token of the settings, else of DATA_DIR. */
+export function tokenOf({ dataDir, env }: Context): string {
+  const set = env.ADMIN_TOKEN || env.RESOLVER_TOKEN;
+  return set || readToken(dataDir) || readToken(dataDir, 'resolver') || '';
 }
 
 async function local<K extends OperationKey>(
@@ -109,7 +114,7 @@ async function local<K extends OperationKey>(
     const query = queryOf(input).toString();
     const body = Buffer.from(JSON.stringify(input));
     const actor = `${operatorName()}, command line`;
-    const answer = await operations.run({ key, query, body, actor });
+    const answer = await operations.run({ key, query, body, actor, role: 'operator' });
     const json = JSON.parse(answer.body) as { readonly error?: string; readonly detail?: string };
     if (answer.status === 200) return json as OperationOutput<K>;
     throw new Error([json.error, json.detail].filter((text) => text !== undefined).join(': '));
@@ -146,6 +151,7 @@ async function handlersOf(
     bans: { bans, names, orders: undefined, now: Date.now },
     names,
     pause: { venue: state, now: Date.now },
+    message: { venue: state, now: Date.now },
     audit: context.dataDir,
   });
   const rows = async () => sorted(keys);

@@ -1,6 +1,7 @@
 /** Commands that are one operation of the admin listener (operate.ts), by name: operation, input, printed answer. */
 import type { OperationInput, OperationKey, OperationOutput } from '../admin/operation-table.ts';
 import { isUint256 } from '../common/uint256.ts';
+import { FAULT_KINDS, isFaultKind } from '../faults/kinds.ts';
 import { again, command, given, idOf, tableLines, walletOf } from './command.ts';
 import { type Options, Refused, type Run } from './context.ts';
 import { weightsText } from './payout-text.ts';
@@ -77,11 +78,52 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Run>> = {
     () => ({}),
     ({ changed }) => (changed ? 'the venue is resumed' : 'it was not paused'),
   ),
+  'venue message': command(
+    'POST /admin/message',
+    ([text]) => {
+      if (text === '') throw new Refused('TEXT is empty: leave it out to take the message away');
+      return given({ text });
+    },
+    ({ changed, text }) => {
+      if (text === '') return changed ? 'there is no message any more' : 'there was no message';
+      return `${changed ? 'everybody reads' : 'everybody reads already'}: ${text}`;
+    },
+  ),
   'limits list': command('GET /admin/rate-limits', () => ({}), limitLines),
   'limits set': command(
     'POST /admin/rate-limits',
     ([name = '', limit = '']) => ({ name, limit }),
     (answer) => [...limitLines(answer), `until the node restarts; to keep it: ${answer.setting}`],
+  ),
+  'fault add': command(
+    'POST /admin/faults',
+    ([kind = ''], options) => {
+      if (!isFaultKind(kind)) {
+        throw new Refused(`KIND must be one of ${FAULT_KINDS.join(', ')}, not "${kind}"`);
+      }
+      return given({
+        kind,
+        key: textOf(options, 'key'),
+        wallet: optionOf(options, 'wallet', walletOf),
+        market: optionOf(options, 'market', marketOf),
+        count: optionOf(options, 'count', Number),
+        seconds: optionOf(options, 'seconds', Number),
+        probability: optionOf(options, 'probability', Number),
+        seed: optionOf(options, 'seed', Number),
+        ms: optionOf(options, 'ms', Number),
+      });
+    },
+    (fault) => faultLines([fault]),
+  ),
+  'fault list': command(
+    'GET /admin/faults',
+    () => ({}),
+    ({ faults }) => faultLines(faults),
+  ),
+  'fault clear': command(
+    'POST /admin/faults/clear',
+    ([id]) => given({ id }),
+    ({ cleared }) => `${cleared} faults are cleared`,
   ),
   'ledger withdraw': command(
     'POST /admin/ledger/withdraw',
@@ -105,11 +147,28 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Run>> = {
     ({ amount, cash, id, repeated, wallet }) =>
       `${id}: ${amount} of the fees is paid to ${wallet}, which has ${cash}${again(repeated)}`,
   ),
+  'ledger pay-rebates': command(
+    'POST /admin/ledger/rebates/pay',
+    (_, options) => given({ date: textOf(options, 'date') }),
+    ({ amount, date, paid, repeated }) =>
+      `rebates of ${date}: ${amount} paid to ${paid} wallets, ${repeated} were paid before`,
+  ),
   'ledger draw-fees': command(
     'POST /admin/ledger/fees/draw',
     ([amount = ''], options) => ({ amount, id: idOf(options) }),
     ({ amount, fees, id, repeated }) =>
       `${id}: ${amount} of the fees is drawn, ${fees} is left${again(repeated)}`,
+  ),
+  'season end': command(
+    'POST /admin/seasons/end',
+    (_, options) =>
+      given({
+        startSum: needed(options, 'startSum'),
+        name: textOf(options, 'name'),
+        id: idOf(options),
+      }),
+    ({ id, repeated, season, start_sum, state }) =>
+      `${id}: season ${season} ${state === 'ended' ? 'has ended' : 'ends'}, wallets begin the next one with ${start_sum}${again(repeated)}`,
   ),
   'ledger balance': command(
     'GET /admin/ledger/balance',
@@ -152,13 +211,16 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Run>> = {
         event: textOf(options, 'event'),
         ...termsInput(options),
         negRisk: flagOf(options, 'negRisk'),
+        protocol: optionOf(options, 'protocol', Number),
+        liquidity: textOf(options, 'liquidity'),
       }),
-    ({ changed, condition, end, event, outcomes, slug, tokens }) => [
+    ({ changed, condition, end, event, liquidity, outcomes, slug, tokens }) => [
       `condition ${condition}`,
       ...tokens.map((token, i) => `token ${token} ${outcomes[i] ?? ''}`.trimEnd()),
       `slug ${slug}`,
       `ends ${end ?? 'never'}`,
       `event ${event}${again(!changed)}`,
+      ...(liquidity === undefined ? [] : [`liquidity ${liquidity}`]),
     ],
   ),
   'market edit': command(
@@ -192,6 +254,42 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Run>> = {
         from: 'deadline',
       }),
   ),
+  'liquidity add': command(
+    'POST /admin/liquidity/add',
+    ([market = '', amount = ''], options) =>
+      given({
+        condition: marketOf(market),
+        amount,
+        price: textOf(options, 'price'),
+        id: idOf(options),
+      }),
+    ({ amount, id, repeated, wallet }) =>
+      `${id}: ${amount} is paid in to ${wallet}${again(repeated)}`,
+  ),
+  'liquidity remove': command(
+    'POST /admin/liquidity/remove',
+    ([market = '', amount], options) =>
+      given({ condition: marketOf(market), amount, id: idOf(options) }),
+    ({ amount, id, repeated, wallet }) =>
+      `${id}: ${amount} is paid out of ${wallet}${again(repeated)}`,
+  ),
+  'liquidity list': command(
+    'GET /admin/liquidity',
+    () => ({}),
+    ({ markets }) =>
+      tableLines(markets, {
+        market: ({ condition, slug }) => (slug === '' ? condition : slug),
+        state: 'state',
+        'paid in': 'paid_in',
+        'paid out': 'paid_out',
+        cash: 'cash',
+        orders: ({ orders }) => String(orders),
+        price: ({ outcomes }) => outcomes[0]?.price ?? '-',
+        result: ({ outcomes }) =>
+          outcomes.map(({ outcome, result }) => `${outcome} ${result}`).join(', '),
+        wallet: 'wallet',
+      }),
+  ),
   'cluster status': command('GET /admin/cluster', () => ({}), clusterLines),
   'cluster handover': command(
     'POST /admin/cluster/handover',
@@ -218,12 +316,15 @@ function shownInput(options: Options) {
   };
 }
 
-/** Terms of a market. The admin listener checks their values. */
 function termsInput(options: Options) {
   return {
     minimum: textOf(options, 'minimum'),
     tick: textOf(options, 'tick') as Tick,
     fee: optionOf(options, 'fee', Number),
+    takerDelay: optionOf(options, 'takerDelay', Number),
+    feeRate: textOf(options, 'feeRate'),
+    feeExponent: optionOf(options, 'feeExponent', Number),
+    feeRebate: textOf(options, 'feeRebate'),
     keepOpen: flagOf(options, 'keepOpen'),
   };
 }
@@ -260,6 +361,20 @@ function limitLines({ limits }: Output<'GET /admin/rate-limits'>): string[] {
     name: 'name',
     limit: 'limit',
     covers: 'covers',
+  });
+}
+
+function faultLines(faults: Output<'GET /admin/faults'>['faults']): string[] {
+  return tableLines(faults, {
+    id: 'id',
+    kind: 'kind',
+    phase: 'phase',
+    of: ({ key, market, wallet }) => [key, wallet, market].filter(Boolean).join(' ') || 'all',
+    uses: ({ count, uses }) => (count === null ? String(uses) : `${uses} of ${count}`),
+    probability: 'probability',
+    seed: 'seed',
+    ms: 'ms',
+    ends: ({ ends }) => ends ?? '-',
   });
 }
 

@@ -15,7 +15,7 @@ const timeText = (text: string, flag: string): string => String(timeOf(text, fla
 
 export const play: Run = async (context, [file = ''], options) => {
   if (file === '') throw new Refused('which FILE?');
-  // What a play leaves is worth nothing, and the next one begins from nothing.
+  // Each play begins with an empty directory, which is removed at its end.
   const dataDir = mkdtempSync(join(tmpdir(), 'play-'));
   process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const { env } = process;
@@ -32,13 +32,12 @@ export const play: Run = async (context, [file = ''], options) => {
     }),
   });
   const own: Context = { ...context, dataDir, env };
-  // What is wrong with a setting is said before anything is read.
+  // Faults of the settings are reported before the recording is read.
   configOf(own);
   if (!(await importCatalog(file, own))) return 'failed';
   return start(own, [], { ...options, demo: false });
 };
 
-/** Imports the catalog of the recording into the node's directory. */
 async function importCatalog(file: string, context: Context): Promise<boolean> {
   const { catalog } = await openRecording(file).catch((error: Error) => {
     const isKnown = error instanceof RecordingDamaged || 'code' in error;

@@ -72,7 +72,7 @@ function programOf(outputs: Outputs, act: Act): Command {
   for (const [name, row] of Object.entries(COMMANDS)) {
     const [first = '', second] = name.split(' ');
     const group = GROUPS[first] === undefined ? undefined : groupOf(first);
-    // A group may do something by itself.
+    // A group may be a command itself.
     if (second === undefined)
       add(group ?? configured(program.command(first), outputs), name, row, act);
     else add(configured(group!.command(second), outputs), name, row, act);
@@ -117,11 +117,11 @@ async function run(
 ): Promise<Exit> {
   const row = COMMANDS[name]!;
   const durability = env.DURABILITY || 'flushed';
-  // A node tells all that is wrong with its settings, in the form of its log.
+  // A node reports all faults of its settings itself, in its log.
   if (row.node !== 'itself' && !DURABILITIES.includes(durability)) {
     throw new Refused(`DURABILITY must be flushed or committed, it is "${durability}"`);
   }
-  // A variable of a script was not set; the current directory was not meant.
+  // An empty value comes from an unset variable of a script; it does not mean the current directory.
   if (options.dataDir === '') throw new Refused('--data-dir must name a directory');
   const context: Context = {
     ...outputs,

@@ -14,7 +14,6 @@ interface Summary {
   readonly from: string;
   readonly to: string;
   readonly markets: number;
-  /** Markets without trade prints, whose trades are inferred. */
   readonly marketsWithoutPrints: number;
   /** Markets without a book: orders there meet nobody. */
   readonly marketsWithoutBooks: number;
@@ -22,9 +21,7 @@ interface Summary {
   readonly marketsLeftOut: number;
   readonly entries: Readonly<Record<string, number>>;
   readonly messages: Readonly<Record<string, number>>;
-  /** Messages that a player and a backtest leave out, because they are malformed. */
   readonly messagesDamaged: number;
-  /** Entries with a time before that of an earlier one, and the longest step back. */
   readonly timesDecreasing: number;
   readonly longestDecreaseMs: number;
   readonly gaps: readonly { readonly from: string; readonly to: string }[];
@@ -35,7 +32,6 @@ interface Summary {
 }
 
 const NAME_WIDTH = 22;
-/** Market names shown in one line. */
 const NAMES_SHOWN = 5;
 
 export const info: Run = async ({ progress, stdout }, [file = ''], options) => {

@@ -16,6 +16,9 @@ type ResolveInput = OperationInput<'POST /admin/markets/resolve'>;
 type Pays = Pick<ResolveInput, 'payout' | 'payouts'>;
 type DryRun = OperationOutput<'POST /admin/markets/dry-run'>;
 
+/** Wallets that a dry run lists, and those that a person sees who is asked. */
+const ROWS_MAX = 1_000;
+const ROWS_ASKED = 20;
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
 function payoutOf(text: string): number[] {
@@ -36,7 +39,6 @@ function paysOf(options: Options): Pays {
   return winner === undefined ? { payout: payoutOf(payout!) } : { payouts: { [winner]: 1 } };
 }
 
-/** Seconds of `--review`. */
 function reviewOf(options: Options): number | undefined {
   const text = textOf(options, 'review');
   if (text === undefined) return undefined;
@@ -50,32 +52,33 @@ function reviewOf(options: Options): number | undefined {
 export const resolve = payoutCommand('POST /admin/markets/resolve', paysOf);
 export const voidMarket = payoutCommand('POST /admin/markets/void', () => undefined);
 
-/** @param pays undefined: equal weights */
 function payoutCommand(key: PayoutKey, pays: (options: Options) => Pays | undefined): Run {
   return async (context, [market = ''], options) => {
     const condition = marketOf(market);
     const payout = pays(options);
     const review = reviewOf(options);
-    const dryRun = (): Promise<DryRun> =>
+    const dryRun = (limit: number): Promise<DryRun> =>
       operate(context, options, 'POST /admin/markets/dry-run', {
         condition,
         ...(payout ?? { void: true }),
+        limit,
       });
     if (options.dryRun === true) {
-      const found = await dryRun();
+      const found = await dryRun(ROWS_MAX);
       if (options.json === true) context.stdout.json(found);
       else context.stdout.lines(dryRunLines(found));
       return 'done';
     }
     const id = idOf(options);
     const confirmed = await isConfirmed(context, options, async () => [
-      ...dryRunLines(await dryRun()),
+      ...dryRunLines(await dryRun(ROWS_ASKED)),
       review === undefined
         ? `${market} is paid at once, and this cannot be taken back.`
         : `${market} is halted now, and paid after ${textOf(options, 'review')}.`,
     ]);
     const confirm = confirmed ? true : undefined;
-    const input = given({ condition, ...payout, review, id, confirm });
+    const note = textOf(options, 'note');
+    const input = given({ condition, ...payout, review, id, confirm, note });
     const answer = await operate(context, options, key, input);
     if (options.json === true) context.stdout.json(answer);
     else context.stdout.line(resolvedText(answer));
@@ -113,8 +116,20 @@ function dryRunLines(found: DryRun): string[] {
   const head = ['outcome', 'weight', 'wallets', 'shares', 'paid', 'to the venue'];
   const { open_orders: orders, paid, released, rounding, venue_paid: venue, wallets } = found;
   const all = ['all', '', String(wallets), '', paid, venue];
+  const holders = found.rows.map((row) => [
+    row.name === '' ? row.wallet : `${row.wallet} ${row.name}`,
+    row.outcome === '' ? row.token_id : row.outcome,
+    row.shares,
+    row.paid,
+  ]);
+  const held = found.by_outcome.reduce((total, row) => total + row.wallets, 0);
+  const further = held - holders.length;
   return [
     ...aligned([head, ...rows, all], (column) => column > 0),
+    ...(holders.length === 0
+      ? []
+      : aligned([['wallet', 'outcome', 'shares', 'paid'], ...holders], (column) => column > 1)),
+    ...(further === 0 ? [] : [`and ${further} more`]),
     `rounding leaves ${rounding} to the venue; ${orders} open orders end, which reserve ${released}`,
   ];
 }

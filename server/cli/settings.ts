@@ -1,13 +1,13 @@
 /** Settings from environment and options. All problems are reported together. */
 
 import { availableParallelism } from 'node:os';
+import { conditionKey } from '../../storage/catalog/condition-ids.ts';
 import { isAddressText } from '../auth/checksum.ts';
 import { decimalToSafe, hexToBytes, isUint256 } from '../common/uint256.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { type Context, type Options, Refused } from './context.ts';
 
 const ADDRESS_BYTES = 20;
-const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 
 /** Configuration of the node that would start here. Throws Refused with every problem. */
 export function configOf({ dataDir, env }: Context): Config {
@@ -55,7 +55,8 @@ export function tokenOf(text: string): string {
 export function marketOf(text: string): string {
   if (text === '') throw new Refused('which market? Its number, slug or condition id is empty');
   if (!/^0x/i.test(text)) return text;
-  if (CONDITION_ID.test(text)) return text.toLowerCase();
+  const condition = conditionKey(text);
+  if (condition !== undefined) return condition;
   throw new Refused(`a condition id is 0x and 64 hexadecimal digits, not "${text}"`);
 }
 

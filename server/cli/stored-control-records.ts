@@ -1,4 +1,7 @@
-/** Control records of a DATA_DIR: the rows of keys/, and those of the log after their position. */
+/**
+ * Control records of a DATA_DIR, also while a node runs there: the rows of keys/, and those of the log after their
+ * position.
+ */
 
 import { withControlRecords } from '../../storage/control-records/control-record-store.ts';
 import type { ControlRecord } from '../../storage/control-records/control-records.ts';
@@ -7,7 +10,6 @@ import { logDirectory } from '../../storage/log/file-log.ts';
 import { wholeEnd } from '../../storage/log/readable-end.ts';
 import { SegmentReader } from '../../storage/log/reader.ts';
 
-/** Reads all control records of a directory, also while a node runs there. */
 export async function storedControlRecords(dataDir: string): Promise<ControlRecord[]> {
   const records: ControlRecord[] = [];
   await withControlRecords(dataDir, { durability: 'flushed', readOnly: true }, (store) => {

@@ -18,8 +18,8 @@ export interface StoredNames {
 }
 
 /** Reads the catalog, which takes some seconds if it is large. */
-export async function storedNames({ dataDir, durability }: Context): Promise<StoredNames> {
-  const markets = await storedMarkets(dataDir, durability);
+export async function storedNames(context: Context): Promise<StoredNames> {
+  const markets = await storedMarkets(context);
   let outcomes: ReadonlyMap<string, string> | undefined;
   return {
     condition: (text) => conditionIn(markets, marketOf(text)),
@@ -34,7 +34,6 @@ export async function storedNames({ dataDir, durability }: Context): Promise<Sto
   };
 }
 
-/** Address of a wallet, from its text or the name that an operator gave. */
 export async function storedWallet(
   { dataDir }: Context,
   text: string,
@@ -51,10 +50,10 @@ export async function storedWallet(
   return found;
 }
 
-async function storedMarkets(
-  dataDir: string,
-  durability: Context['durability'],
-): Promise<readonly CatalogMarket[]> {
+export async function storedMarkets({
+  dataDir,
+  durability,
+}: Pick<Context, 'dataDir' | 'durability'>): Promise<readonly CatalogMarket[]> {
   if (!existsSync(join(dataDir, 'catalog'))) return [];
   const store = openCatalog(dataDir, { durability, readOnly: true });
   try {

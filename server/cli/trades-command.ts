@@ -9,7 +9,8 @@ import { pipeline } from 'node:stream/promises';
 import {
   type FillRows,
   fillCount,
-  fillFee,
+  fillFeeCollateral,
+  fillFeeShares,
   fillKind,
   fillMaker,
   fillMakerCollateral,
@@ -31,15 +32,15 @@ import {
 } from '../../engine/reads.ts';
 import { ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
 import { writeWhole } from '../../storage/files/whole-file.ts';
-import { openDerivedTables } from '../../storage/projection/derived.ts';
+import { type DerivedTables, openDerivedTables } from '../../storage/projection/derived.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
-import { rebuild } from '../../storage/recovery/rebuild.ts';
+import { type Rebuilt, rebuild } from '../../storage/recovery/rebuild.ts';
 import { csvFormat, plainColumn, type RowFormat, textColumn } from '../../storage/texts/csv.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import { microText, pipsText } from '../common/decimal.ts';
+import { tradeIdOf } from '../common/trade-ids.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
-import { tradeIdOf } from '../market-data/match-ids.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
 import { configOf, numberOf, textOf, timeOf, tokenOf } from './settings.ts';
 import { type StoredNames, storedNames, storedWallet } from './stored-names.ts';
@@ -47,10 +48,8 @@ import { type StoredNames, storedNames, storedWallet } from './stored-names.ts';
 const KINDS = ['complementary', 'mint', 'merge'] satisfies (keyof typeof MatchKind)[];
 const SIDES = ['BUY', 'SELL'] as const;
 const PROGRESS_ROWS = 16_384;
-/** Characters of lines that one write joins. */
 const CHUNK_LENGTH = 1 << 16;
 
-/** Stored fill with the texts of its tokens and wallets. */
 interface Trade {
   readonly sequence: number;
   readonly rows: FillRows;
@@ -71,7 +70,8 @@ const TRADE_COLUMNS = {
   taker_token: ({ rows, texts }: Trade) => texts.token(fillTakerToken(rows, ONLY_FILL)).asset_id,
   taker_price: ({ rows }: Trade) => pipsText(fillTakerPrice(rows, ONLY_FILL)),
   taker_collateral: ({ rows }: Trade) => microText(fillTakerCollateral(rows, ONLY_FILL)),
-  taker_fee: ({ rows }: Trade) => microText(fillFee(rows, ONLY_FILL)),
+  taker_fee: ({ rows }: Trade) =>
+    microText(fillFeeShares(rows, ONLY_FILL) + fillFeeCollateral(rows, ONLY_FILL)),
   taker: ({ rows, texts }: Trade) => texts.wallet(fillTaker(rows, ONLY_FILL)),
   taker_order: ({ rows }: Trade) => wordsToHex(rows.fillI, fillTakerIdAt(ONLY_FILL), ID_WORDS),
   maker_side: (trade: Trade) => SIDES[makerSide(trade)]!,
@@ -82,17 +82,19 @@ const TRADE_COLUMNS = {
   maker_order: ({ rows }: Trade) => wordsToHex(rows.fillI, fillMakerIdAt(ONLY_FILL), ID_WORDS),
   taker_outcome: (trade: Trade) => trade.outcome(TRADE_COLUMNS.taker_token(trade)),
   maker_outcome: (trade: Trade): string => trade.outcome(TRADE_COLUMNS.maker_token(trade)),
+  taker_fee_unit: ({ rows }: Trade) =>
+    fillFeeShares(rows, ONLY_FILL) > 0 ? 'shares' : 'collateral',
 };
 
 const COLUMNS: readonly (readonly [string, (trade: Trade) => string | number])[] =
   Object.entries(TRADE_COLUMNS);
-/** CSV columns. Only names of outcomes are free text. */
 const CSV_COLUMNS = Object.fromEntries(
   COLUMNS.map(([name, read]) => [name, (/_outcome$/.test(name) ? textColumn : plainColumn)(read)]),
 );
-/** Formats by name. CSV ends its lines as JSON lines do, so that scripts read either by lines. */
+/** Ends its lines as JSON lines do, so that scripts read either by lines. */
+const CSV = csvFormat(CSV_COLUMNS, '\n');
 const FORMATS: Readonly<Record<string, RowFormat<Trade>>> = {
-  csv: csvFormat(CSV_COLUMNS, '\n'),
+  csv: CSV,
   jsonl: {
     head: '',
     line: (trade) =>
@@ -113,22 +115,39 @@ export const exportTrades: Run = async (context, [file = '-'], options) => {
   const names = await storedNames(context);
   const matches = filterOf(options, names, await walletOf(context, options));
   const limit = numberOf(textOf(options, 'limit') ?? String(Number.MAX_SAFE_INTEGER), '--limit');
-  const { dataDir, durability } = context;
-  if (!existsSync(join(dataDir, 'derived'))) {
-    throw new Error(`${dataDir} holds no fills: is it a DATA_DIR on which a node has run?`);
-  }
-  // Opened first, so that the projections are never ahead of the tables.
-  const derived = openDerivedTables(dataDir, { durability, readOnly: true });
-  try {
-    const lines = linesOf(context, derived, { format, matches, limit, names });
+  await withStored(context, async (stored) => {
+    const lines = tradeLines(context, stored, { format, matches, limit, names });
     if (file === '-') await pipeline(lines, context.stdout.dataStream());
     else if (isFile(file)) await writeWhole(file, together(lines));
     else await pipeline(lines, createWriteStream(file));
-    return 'done';
+  });
+  return 'done';
+};
+
+/** Past of a directory: facts, and the tables that log and snapshots lead to. */
+export interface Stored extends Pick<Rebuilt, 'firstFill' | 't'> {
+  readonly derived: DerivedTables;
+}
+
+export async function withStored(
+  context: Context,
+  use: (stored: Stored) => Promise<void>,
+): Promise<void> {
+  const { dataDir, durability, progress } = context;
+  if (!existsSync(join(dataDir, 'derived'))) {
+    throw new Error(`${dataDir} holds no fills: is it a DATA_DIR on which a node has run?`);
+  }
+  // Opened first, so that the facts are never ahead of the tables.
+  const derived = openDerivedTables(dataDir, { durability, readOnly: true });
+  try {
+    const { capacities } = configOf(context);
+    const onProgress = (done: number, total: number): void =>
+      progress.show('reading the log', done, total);
+    await use({ derived, ...rebuild({ dataDir, capacities, onProgress }) });
   } finally {
     await derived.root.close();
   }
-};
+}
 
 type Filter = (trade: Trade) => boolean;
 
@@ -173,24 +192,18 @@ function filterOf(options: Options, names: StoredNames, wallet: string | undefin
 }
 
 interface Export {
-  readonly format: RowFormat<Trade>;
-  readonly matches: Filter;
-  readonly limit: number;
+  readonly format?: RowFormat<Trade>;
+  readonly matches?: Filter;
+  readonly limit?: number;
   readonly names: StoredNames;
 }
 
-function* linesOf(
-  context: Context,
-  derived: ReturnType<typeof openDerivedTables>,
-  { format, limit, matches, names }: Export,
+/** Lines of all fills, as CSV unless another format is given. */
+export function* tradeLines(
+  { progress, stderr }: Pick<Context, 'progress' | 'stderr'>,
+  { derived, firstFill, t }: Stored,
+  { format = CSV, limit = Number.POSITIVE_INFINITY, matches = () => true, names }: Export,
 ): Generator<string> {
-  const { dataDir, progress, stderr } = context;
-  const { capacities } = configOf(context);
-  const { firstFill, t } = rebuild({
-    dataDir,
-    capacities,
-    onProgress: (done, total) => progress.show('reading the log', done, total),
-  });
   const end = fillCount(t);
   const texts = new AccountTexts(t, () => undefined);
   const fills = new StoredFills(t, derived.fills, firstFill);
@@ -214,7 +227,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }
 
-function* together(lines: Iterable<string>): Generator<string> {
+export function* together(lines: Iterable<string>): Generator<string> {
   let chunk = '';
   for (const line of lines) {
     chunk += line;

@@ -8,20 +8,17 @@ import type { Log } from '../common/logger.ts';
 import { jsonObject } from './json-value.ts';
 
 export interface Announced {
-  /** Address for clients. */
+  /** Address for clients; address for other nodes, as a URL. */
   readonly advertise: string;
-  /** Address for other nodes, as a URL. */
   readonly peers: string;
   readonly mayLead: boolean;
   /** Digest of its node.key. */
   readonly key: string;
-  /** Names one process; absent in announcements of older versions. */
+  /** Name of one process, and the newest batch of its log when it started; absent in older versions. */
   readonly run?: string;
-  /** The newest batch of its log when it started; older versions leave it out. */
   readonly last?: number;
 }
 
-/** `undefined` where the bytes are no announcement. */
 export function announcedOf(value: Buffer): Announced | undefined {
   const found = jsonObject(value);
   const { advertise, key, mayLead, peers } = { ...found };
@@ -40,7 +37,6 @@ export class Announcements {
   private readonly print: Log;
   private bad: ReadonlySet<string> = new Set();
 
-  /** @param venue name of the cluster, with which its keys begin */
   constructor(replicated: Pick<ReplicatedLog, 'nodes'>, venue: string, print: Log) {
     this.replicated = replicated;
     this.prefix = `${venue}/nodes/`;

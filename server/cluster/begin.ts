@@ -15,16 +15,14 @@ import type { NodeView } from '../admin/cluster-schemas.ts';
 import type { Announcements } from './announced.ts';
 import { nodesOf } from './control.ts';
 
-/** Records of a directory. */
 export interface Records {
   readonly sequence: number;
   readonly digest: number;
   readonly records: readonly LogEntry[];
-  /** Undefined: it is not there any more, or not yet. */
+  /** `undefined` for a batch that was removed, or is not written yet. */
   digestAt(sequence: number): number | undefined;
 }
 
-/** A node that runs, compared with the directory. */
 export interface Stand extends Pick<NodeView, 'node' | 'address' | 'sequence' | 'digest'> {
   readonly says: string;
   /** This node forbids that the log begins with the directory. */

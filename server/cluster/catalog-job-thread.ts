@@ -18,7 +18,6 @@ export interface FetchJob {
   readonly digest: string;
   readonly peer: PeerAddress;
   readonly secrets: PeerSecrets;
-  /** The node that fetches. */
   readonly node: string;
 }
 
@@ -36,7 +35,6 @@ export interface CatalogJobSetup {
 /** Reason of the failure; `undefined` after success. */
 export type CatalogJobResult = string | undefined;
 
-/** A peer that sends for longer than this is given up. */
 const FETCH_MS_MAX = 600_000;
 
 assert(parentPort !== null, 'this file is the entry of a thread');

@@ -27,14 +27,12 @@ export interface CatalogShareOptions {
   readonly durability: Durability;
   readonly store: Pick<CatalogStore, 'find'>;
   readonly announcements: Announcements;
-  /** Address for other nodes. */
   readonly peers: () => string;
   readonly leads: () => boolean;
   readonly leader: () => string | undefined;
   readonly print: Log;
 }
 
-/** Offer of a catalog generation to another node. */
 interface Offer {
   readonly node: string;
   readonly peers: string;
@@ -45,9 +43,8 @@ interface Offer {
 }
 
 const LIST_MS = 2_000;
-/** Between two rounds of requests for content to all nodes. */
+/** Pause between two rounds of requests for content to all nodes. */
 const REST_MS = 1_000;
-/** Rounds between two lines about it. */
 const ROUNDS_A_LINE = 30;
 const DIGEST = /^[0-9a-f]{64}$/;
 
@@ -57,7 +54,6 @@ export class CatalogShare implements CatalogCluster {
   private readonly offers = new Set<PeerConnection>();
   private receiving: { readonly digest: string; readonly done: Promise<void> } | undefined;
   private searching: Promise<void> | undefined;
-  /** Rounds of the search that goes on. */
   private rounds = 0;
 
   constructor(options: CatalogShareOptions) {
@@ -122,7 +118,6 @@ export class CatalogShare implements CatalogCluster {
     return this.options.announcements.all(LIST_MS);
   }
 
-  /** Resolves once the other node has the content. */
   private async offer(peers: string, offer: Buffer): Promise<void> {
     const { node, secrets } = this.options;
     this.closing.signal.throwIfAborted();
@@ -147,7 +142,7 @@ export class CatalogShare implements CatalogCluster {
     return Buffer.alloc(0);
   }
 
-  /** One after the other; who wants what is on its way waits for that. */
+  /** Receives one generation at a time. A request for one that is on its way waits for it. */
   private async receive(digest: string, peers: string): Promise<void> {
     const { node, print, secrets, store } = this.options;
     while (this.receiving !== undefined) {
@@ -169,7 +164,7 @@ export class CatalogShare implements CatalogCluster {
     }
   }
 
-  /** Requests it from every node once. */
+  /** Requests the content from every node once. */
   private async search(digest: string): Promise<void> {
     const { node, print } = this.options;
     const { signal } = this.closing;

@@ -11,11 +11,9 @@ export type OtherNode = Pick<Announced, 'mayLead' | 'peers'>;
 
 export interface SpreadOptions {
   readonly node: string;
-  /** Announced nodes; rejects where they cannot be read. */
   readonly nodes: () => Promise<ReadonlyMap<string, OtherNode>>;
   /** Resolves once that node has the content; rejects with an Error that says why it does not. */
   readonly offer: (peers: string) => Promise<void>;
-  /** False: it is not needed any more. */
   readonly goesOn: () => boolean;
   readonly signal: AbortSignal;
   readonly msMax?: number;

@@ -2,12 +2,10 @@
  * Judges the clock of this node by those of the others. Rules: docs/protocol.md#readiness. Pure.
  */
 
-/** A clock that differs by more from those of most nodes is wrong. */
 const SKEW_MS_MAX = 2_000;
 /** Fewer clocks than this do not say which of them is wrong. */
 const NODES_MIN = 3;
 
-/** The clock of another node, measured over a round trip. */
 export interface MeasuredClock {
   readonly node: string;
   /** Milliseconds by which it is ahead of the clock of this node. */
@@ -20,7 +18,6 @@ export interface MeasuredClock {
 export interface ClockSkew {
   readonly ms: number;
   readonly verdict: 'wrong' | 'unknown' | 'right';
-  /** For the log. */
   readonly text: string;
 }
 

@@ -27,6 +27,5 @@ export class ClusterClock {
     this.at = this.steady();
   }
 
-  /** Unix milliseconds. */
   readonly now = (): number => Math.floor(this.time + this.steady() - this.at);
 }

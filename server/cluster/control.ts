@@ -121,7 +121,6 @@ interface AskedNode {
   readonly isAble: boolean;
 }
 
-/** The nodes that are announced, as they answer now. */
 export async function nodesOf(announcements: Announcements): Promise<NodeView[]> {
   return (await askedNodes(announcements)).map(({ view }) => view);
 }

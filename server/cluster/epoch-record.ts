@@ -4,7 +4,13 @@
  *
  * Pure.
  */
-import { CommandBuffer, commandWords, encodeConfigure } from '../../engine/commands.ts';
+import {
+  CommandBuffer,
+  commandWords,
+  encodeConfigure,
+  neededLimits,
+  type WalletLimits,
+} from '../../engine/commands.ts';
 import {
   closedCount,
   engineSettings,
@@ -22,7 +28,7 @@ import {
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import type { LogEntry } from '../../storage/log/log.ts';
 
-export interface EpochSettings {
+export interface EpochSettings extends WalletLimits {
   readonly selfTrade: number;
   readonly openOrdersPerAccount: number;
   readonly walletsPerSigner: number;
@@ -52,6 +58,7 @@ export function epochRecord(
     isFirst ? tables.orderRows : now.orderRowsMax,
     settings.walletsPerSigner,
     isFirst ? settings.ledger : now.ledger,
+    neededLimits(now, settings),
   );
   if (handover !== undefined) addControlRecord(out, { about: 'handover', handover });
   const time = engineTime(tables);

@@ -26,11 +26,10 @@ export class OperationForwarder {
     this.forwarder = forwarder;
   }
 
-  /** @param applied of this node, which shows the change before the answer leaves */
   forwardTo(applied: AppliedSequence): MakeElsewhere {
-    return async ({ actor, body, key, query }) => {
+    return async ({ actor, body, key, query, role }) => {
       if (!this.forwarder.isNeeded()) return undefined;
-      const head: CallHead = { key, query, actor: `${actor}, at ${this.node}` };
+      const head: CallHead = { key, query, actor: `${actor}, at ${this.node}`, role };
       const request = encode(head, body);
       const outcome = await this.forwarder.send(PeerCall.operation, request, ['operation']);
       if (outcome === 'here') return undefined;

@@ -2,7 +2,7 @@
  * Orders that the leader applies. Workers of this node check shape, digest, wallet and signature; the leader gets
  * commands, those of an event-loop iteration in one call.
  *
- *   call     of each request: bytes u32, kind i32 | apiKey (16) | address (20) | body, padded to 4
+ *   call     of each request: bytes u32, kind u16, taker delay in seconds u16 | apiKey (16) | address (20) | body, padded to 4
  *   answer   of each request: bytes u32, status u32 | sequence f64 | body, padded to 4
  *
  * Thread: the I/O thread. Cancels and all other requests are forwarded whole (forwarded-requests.ts).
@@ -47,7 +47,6 @@ export class OrderForwarder {
     this.forwarder = forwarder;
   }
 
-  /** @param mayCheck a worker of this node may check the orders */
   submit(request: OwnedRequest, intake: OrderIntake, mayCheck: boolean): void {
     // To check hundreds of orders in one go would keep a worker from those of others.
     if (isLong(request) || !mayCheck) this.send(request, intake);
@@ -71,7 +70,6 @@ export class OrderForwarder {
       );
   }
 
-  /** @param sequence the newest durable batch */
   serve(
     server: Pick<PeerServer, 'answer'>,
     intake: OrderIntake,
@@ -136,9 +134,10 @@ function encodeCall(requests: readonly OwnedRequest[]): Buffer {
   for (const { body } of requests) length += CALL_HEAD_BYTES + OWNER_BYTES + padded(body.length);
   const bytes = Buffer.allocUnsafe(length);
   let at = 0;
-  for (const { body, kind, owner } of requests) {
+  for (const { body, kind, owner, takerDelay = 0 } of requests) {
     bytes.writeUInt32LE(body.length, at);
-    bytes.writeInt32LE(kind, at + 4);
+    bytes.writeUInt16LE(kind, at + 4);
+    bytes.writeUInt16LE(takerDelay, at + 6);
     bytes.set(owner.apiKeyBytes, at + CALL_HEAD_BYTES);
     bytes.set(owner.address, at + CALL_HEAD_BYTES + KEY_BYTES);
     const bodyAt = at + CALL_HEAD_BYTES + OWNER_BYTES;
@@ -165,7 +164,8 @@ function take(
   const answers: Promise<Answer>[] = [];
   for (let at = 0; at < bytes.length; ) {
     const length = bytes.readUInt32LE(at);
-    const kind = bytes.readInt32LE(at + 4);
+    const kind = bytes.readUInt16LE(at + 4);
+    const takerDelay = bytes.readUInt16LE(at + 6);
     const keyAt = at + CALL_HEAD_BYTES;
     const addressAt = keyAt + KEY_BYTES;
     const bodyAt = keyAt + OWNER_BYTES;
@@ -189,7 +189,8 @@ function take(
             body: typeof answer === 'string' ? Buffer.from(answer) : answer,
           });
         const owner = { apiKeyBytes, address };
-        const request = { kind, owner, body, answered, weight: weightOf(kind, body) };
+        const weight = weightOf(kind, body);
+        const request = { kind, owner, body, answered, weight, takerDelay };
         intake.submit(kind === RequestKind.checked ? checkedRequest(request, body) : request);
       }),
     );

@@ -124,7 +124,6 @@ export function decode(bytes: Buffer): { readonly head: unknown; readonly body: 
   return { head, body: bytes.subarray(end) };
 }
 
-/** A request that another node has received, as a handler here sees it. */
 class ForwardedContext implements RequestContext {
   readonly method;
   readonly path;
@@ -171,6 +170,9 @@ class ForwardedContext implements RequestContext {
     return new RateHeaders().retryAfter(decision, Date.now());
   }
 
+  /** The receiving node writes the rate headers of the answer. */
+  countedBy(): void {}
+
   reply(status: number, body: string | Uint8Array, headers: Headers = []): void {
     assert(!this.isAnswered, 'a request is answered once');
     this.isAnswered = true;
@@ -179,5 +181,9 @@ class ForwardedContext implements RequestContext {
 
   replyTransient(status: number, body: Uint8Array, headers?: Headers): void {
     this.reply(status, Buffer.from(body), headers);
+  }
+
+  drop(): void {
+    assert.fail('no fault closes a connection in a cluster');
   }
 }

@@ -16,7 +16,6 @@ import { type Forwarded, type LeaderLink, NOT_LEADING } from './leader-link.ts';
 import type { PeerCallNumber } from './peers/calls.ts';
 import type { PeerServer } from './peers/peer-server.ts';
 
-/** Answer of this node to a request that no leader has answered. */
 export interface NotForwarded {
   readonly status: number;
   readonly body: string;
@@ -37,7 +36,6 @@ export class Forwarder {
   private readonly link: LeaderLink;
   private readonly isLeading: () => boolean;
 
-  /** @param isLeading this node decides by itself, and accepts requests */
   constructor(link: LeaderLink, isLeading: () => boolean) {
     this.link = link;
     this.isLeading = isLeading;

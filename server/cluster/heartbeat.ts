@@ -9,9 +9,7 @@ import { jsonObject } from './json-value.ts';
 export interface Heartbeat {
   readonly node: string;
   readonly epoch: number;
-  /** Address for clients. */
   readonly advertise: string;
-  /** Address for other nodes, as a URL. */
   readonly peers: string;
   /** Newest committed record. */
   readonly sequence: number;
@@ -22,13 +20,17 @@ export interface Heartbeat {
   readonly afterLeave: boolean;
   /** The leader gives up the lead: followers need not wait for the heartbeat timeout. */
   readonly leaves: boolean;
-  /** In the last heartbeat of a handover: the next leader. Other nodes wait as after any other heartbeat. */
+  /**
+   * In the last heartbeat of a handover: the next leader and its peer address. Other nodes wait as
+   * after any other heartbeat.
+   */
   readonly next?: string | undefined;
-  /** Peer address of `next`. */
   readonly nextPeers?: string | undefined;
-  /** In the last heartbeat of a handover: the tail, which the next leader claims without reading it. */
+  /**
+   * In the same heartbeat: the tail, which the next leader claims without reading it; requester and
+   * reasons, for the record of the next epoch.
+   */
   readonly tail?: Tail | undefined;
-  /** In the last heartbeat of a handover: requester and reasons, for the record of the next epoch. */
   readonly handover?: Handover | undefined;
 }
 
@@ -41,7 +43,6 @@ export function encodeHeartbeat(heartbeat: Heartbeat): Buffer {
   return Buffer.from(JSON.stringify(heartbeat));
 }
 
-/** `undefined` where the bytes are no heartbeat. */
 export function decodeHeartbeat(value: Buffer): Heartbeat | undefined {
   const found = jsonObject(value);
   const { advertise, capacities, count, epoch, leaves, node, peers, sequence } = { ...found };
@@ -66,7 +67,6 @@ const NAMES: Readonly<Record<keyof Capacities, string>> = {
   operatorIds: 'OPERATOR_IDS_MAX',
 };
 
-/** Tables of this node that are smaller than the leader's; `undefined` without any. */
 export function smallerTables(own: Capacities, leader: Capacities): string | undefined {
   const smaller = (Object.keys(NAMES) as (keyof Capacities)[]).filter((it) => own[it] < leader[it]);
   if (smaller.length === 0) return undefined;

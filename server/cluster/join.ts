@@ -14,7 +14,6 @@ import { NO_TAIL, type ReplicatedLog } from '../../storage/replicated-log/replic
 import type { Log } from '../common/logger.ts';
 import { whileAlive } from './while-alive.ts';
 
-/** A node that can send its copy. */
 export interface Peer {
   readonly node: string;
   /** The newest batch of its log when it started. */
@@ -37,7 +36,6 @@ export interface JoinOptions {
 const WANTED = 'joining.wanted';
 const TAIL_MS = 5_000;
 const REST_MS = 1_000;
-/** Rounds between two lines about it. */
 const ROUNDS_A_LINE = 10;
 
 /** The next start takes the copy of a peer. */
@@ -88,7 +86,7 @@ export async function takeCopy(options: JoinOptions): Promise<boolean> {
   }
 }
 
-/** Reason why the copy failed; `undefined` after success. */
+/** Takes the copy of this peer; returns the reason where that failed. */
 async function problemOf(options: JoinOptions, peer: Peer): Promise<string | undefined> {
   const { node } = peer;
   try {

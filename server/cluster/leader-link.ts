@@ -11,7 +11,6 @@ import { addressOf, CallFailed, ConnectionLost, PeerConnection } from './peers/p
 import type { PeerSecrets } from './peers/secure.ts';
 import type { Leader } from './role-state.ts';
 
-/** Error of a node that does not lead: nothing was done. */
 export const NOT_LEADING = `${NOTHING_DONE}this node does not lead`;
 
 /**
@@ -23,9 +22,8 @@ export type Forwarded = Buffer | 'here' | 'nobody' | 'busy' | 'unknown';
 export interface LeaderLinkOptions {
   readonly node: string;
   readonly secrets: PeerSecrets;
-  /** Longest wait of a call for a leader. */
+  /** Longest waits: of a call for a leader, and for the answer of a former leader. */
   readonly waitMs: number;
-  /** Longest wait for the answer of a former leader. */
   readonly lateMs: number;
   readonly leads: () => boolean;
   readonly leader: () => Leader | undefined;
@@ -40,7 +38,7 @@ interface Expected {
 }
 
 const LOOK_MS = 10;
-/** Bound of all unanswered calls. */
+/** Bounds of all unanswered calls. */
 const BYTES_MAX = 256 * 2 ** 20;
 const CALLS_MAX = 65_536;
 
@@ -48,7 +46,7 @@ export class LeaderLink {
   readonly metrics: ForwardMetrics;
   private readonly options: LeaderLinkOptions;
   private connection: PeerConnection | undefined;
-  /** To the node that is about to lead, and the epoch in which it will. */
+  /** Connection to the node that is about to lead, and its epoch. */
   private next: Expected | undefined;
   /** Connections to former leaders, whose calls may still be answered. */
   private readonly former = new Set<PeerConnection>();

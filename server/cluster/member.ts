@@ -51,13 +51,12 @@ const LIST_MS = 2_000;
 const JOINING: readonly Pause[] = [
   { reason: 'catch-up', detail: 'cluster: this node has not joined yet' },
 ];
-/** Until the node that leads has announced itself. */
+/** Pause between two comparisons, until the node that leads has announced itself. */
 const COMPARE_MS = 500;
 /** Far above what a handover takes until it is answered. */
 const HANDOVER_MS_MAX = 30_000;
 
 export interface MemberCalls {
-  /** @param problem reason why the shared log lets no orders in; `undefined` once it does */
   readonly onProblem: (problem: string | undefined) => void;
   readonly onFatal: (error: Error) => void;
 }
@@ -66,7 +65,7 @@ function waitingText(dataDir: string, last: number): string {
   return (
     `the log of the cluster is empty, and this node has records up to batch ${last}: it waits. ` +
     `Where CLUSTER is right, stop the node that has most (cluster status), and run: cluster begin --from ${dataDir} ` +
-    '(docs/guides/operations.md, "The log of a cluster is empty")'
+    '(docs/guides/a-cluster.md, "The log of a cluster is empty")'
   );
 }
 
@@ -97,7 +96,6 @@ export class Member {
   readonly operations: OperationForwarder;
   readonly peers: PeerServer;
   readonly catalog: CatalogShare;
-  /** Nodes of a moment ago. */
   readonly nodes: () => readonly NodeView[];
   private readonly link: LeaderLink;
   private readonly operationLink: LeaderLink;
@@ -121,7 +119,6 @@ export class Member {
   private own: OwnFacts = { pauses: () => [], wall: Date.now };
   private watch: NodeWatch | undefined;
   private readiness: Readiness | undefined;
-  /** The end of the lead before that of this node. */
   private handover: Handover | undefined;
   private onHandover: (handover: Handover) => void = () => undefined;
   private clock = new ClusterClock(0);
@@ -364,7 +361,6 @@ export class Member {
     if (this.leads()) callback();
   }
 
-  /** Calls back each time that it has given the lead to another one. */
   whenFollowing(callback: () => void): void {
     this.onFollow.push(callback);
   }
@@ -375,7 +371,6 @@ export class Member {
 
   private readonly isTaking = (): boolean => this.leads() && !this.isStale() && !this.isLeaving;
 
-  /** Reads may be older than CLUSTER_SILENCE_MS. */
   readonly isStale = (): boolean => this.roles?.isStale() ?? true;
 
   /** To be called after join(). */

@@ -151,7 +151,6 @@ export class Membership {
     await replicated.share('settings', value, next, CALL_MS);
   }
 
-  /** Reads a shared value; `found` is `undefined` where there is none, or it cannot be read. */
   private async read<T>(
     name: SharedName,
     msMax: number,
@@ -184,7 +183,6 @@ function settingsOf(value: Buffer): Settings {
   return found as Settings;
 }
 
-/** Each setting that differs, and how all nodes get another one; undefined = none does. */
 function differenceOf(own: Settings, shared: Settings, venue: string): string | undefined {
   const lines = Object.keys(own)
     .filter((variable) => shared[variable] !== undefined && shared[variable] !== own[variable])

@@ -12,10 +12,8 @@ import { addressOf, CallFailed, PeerConnection } from './peers/peer-connection.t
 import type { PeerServer } from './peers/peer-server.ts';
 import type { PeerSecrets } from './peers/secure.ts';
 
-/** A node as it describes itself to another one. */
 export interface NodeState {
   readonly leads: boolean;
-  /** Newest record that is applied. */
   readonly applied: number;
   /** Codes of the reasons why it is not ready that concern it alone. */
   readonly reasons: readonly string[];
@@ -45,9 +43,7 @@ interface Row {
 export interface NodeWatchOptions {
   readonly node: string;
   readonly secrets: PeerSecrets;
-  /** Announced nodes; rejects where they cannot be read. */
   readonly nodes: () => Promise<ReadonlyMap<string, Pick<Announced, 'mayLead' | 'peers'>>>;
-  /** Unix milliseconds by which this node judges credentials. */
   readonly wall: () => number;
   readonly onLook: () => void;
 }
@@ -129,7 +125,7 @@ export class NodeWatch {
     }
   }
 
-  /** A node that was not there, or is back at another address. */
+  /** Watches a node that was not there, or is back at another address. */
   private begin(node: string, announced: Row['announced']): void {
     this.rows.get(node)?.connection?.close();
     const row: Row = {

@@ -15,7 +15,6 @@ export interface ReadinessOptions {
   readonly watch: Pick<NodeWatch, 'find' | 'nodes'>;
   readonly leads: () => boolean;
   readonly leader: () => Leader | undefined;
-  /** Heartbeats of the leader arrive. */
   readonly seesLeader: () => boolean;
   readonly isStale: () => boolean;
   /** Reason why the cluster's log delivers nothing; `undefined` while it does. */
@@ -30,15 +29,12 @@ const UNREACHED_MS_MAX = 1_000;
 /** A clock that was measured so long ago still counts: clocks do not become right while a node is busy. */
 const CLOCK_MS_MAX = 5_000;
 const SILENT_LOG = 'etcd: the log of the cluster does not answer this node';
-/** Longest step between two looks that counts. */
 const STEP_MS_MAX = 1_000;
 
 export class Readiness {
   private readonly options: ReadinessOptions;
-  /** Since a node that leads has answered. */
   private readonly unreached = new HeartbeatTimeout(STEP_MS_MAX);
   private skew: ClockSkew = { ms: 0, verdict: 'right', text: '' };
-  /** Reasons that were logged. */
   private readonly reported = new Set<PauseReason>();
   private isStarting = true;
 
@@ -115,7 +111,6 @@ export class Readiness {
     return [{ reason: 'leader', detail }];
   }
 
-  /** A line of the log where a reason begins, and where it ends. */
   private report(): void {
     const { print } = this.options;
     if (this.isStarting) return;

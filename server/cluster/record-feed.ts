@@ -55,7 +55,6 @@ export class RecordFeed {
     if (this.receivedAt.length >= WAITING_MAX) return this.whenApplied(sequence - WAITING_MAX / 2);
   }
 
-  /** Resolves once this record is applied, and in the log of this node. */
   whenApplied(sequence: number): Promise<void> {
     if (this.applied >= sequence) return Promise.resolve();
     return new Promise((resolve) => this.waiters.push({ sequence, resolve }));

@@ -81,7 +81,6 @@ export function transition(
   return { state: step.state, effects: step.effects };
 }
 
-/** The log has accepted no heartbeat of this leader for CLUSTER_SILENCE_MS. */
 export function isUnconfirmed({ confirmedAt }: RoleState, silenceMs: number, now: number): boolean {
   return now - confirmedAt > silenceMs;
 }
@@ -460,7 +459,6 @@ class Step {
     return { count: state.sent, afterLeave: state.followsHandover, leaves: false };
   }
 
-  /** The last heartbeat of this lead. */
   private giveUp(): void {
     const heartbeat = { ...this.nextHeartbeat(), leaves: true, ...this.state.outgoing };
     this.effects.push({ type: 'send-heartbeat', heartbeat, sentAt: this.observed.now });
@@ -484,7 +482,6 @@ class Step {
     this.judgeLog();
   }
 
-  /** Orders pause while the log does not answer, or is full. */
   private judgeLog(): void {
     const { state } = this;
     if (state.role !== 'leading') return;
@@ -580,7 +577,6 @@ class Step {
 
   // The end.
 
-  /** This node cannot append any more. */
   private lose(why: Error): void {
     const { state } = this;
     if (state.role === 'over' || state.role === 'closed' || state.isClosing) return;

@@ -7,7 +7,6 @@ import type { Handover, Heartbeat } from './heartbeat.ts';
 
 export type Role = 'following' | 'claiming' | 'leading' | 'handing-over' | 'over' | 'closed';
 
-/** The leader, by its newest heartbeat. */
 export interface Leader {
   readonly node: string;
   readonly advertise: string;
@@ -22,13 +21,11 @@ export interface RoleRules {
   readonly peers: string;
   /** Name of the cluster, the first part of its keys in etcd. */
   readonly venue: string;
-  /** False for a replica, which never leads. */
   readonly mayLead: boolean;
   readonly silenceMs: number;
   readonly capacities: Capacities;
 }
 
-/** Step of a claim that waits for its answer. */
 export type ClaimStep =
   | { readonly phase: 'tail'; readonly own: number; readonly isOffered: boolean }
   | {
@@ -63,7 +60,6 @@ export interface RoleState {
   readonly logProblem: string | undefined;
   /** The shared log is empty and this node has records. */
   readonly isLogEmpty: boolean;
-  /** Stalls of this process. */
   readonly stalls: number;
   /** The tables may be as old as the newest stall. */
   readonly isStalled: boolean;
@@ -73,7 +69,6 @@ export interface RoleState {
   readonly followsHandover: boolean;
   /** The handover that this node makes. */
   readonly outgoing: OutgoingHandover | undefined;
-  /** Heartbeats that this process has sent. */
   readonly sent: number;
   /** Sending time of the heartbeat without an answer; -Infinity without one. */
   readonly unansweredSince: number;
@@ -105,7 +100,6 @@ export interface Observed {
 
 export type RoleEvent =
   | { readonly type: 'tick' }
-  /** @property heartbeat `undefined` where the bytes are no heartbeat */
   | {
       readonly type: 'heartbeat';
       readonly bytes: Buffer;

@@ -40,7 +40,6 @@ import type {
 export interface RoleCalls {
   /** Orders are accepted from here on. @param handover of the lead before, where it was handed over */
   readonly onLead: (handover: Handover | undefined) => void;
-  /** The lead was handed over. */
   readonly onFollow: () => void;
   /** @param problem reason why the shared log lets no orders in; `undefined` once it does */
   readonly onProblem: (problem: string | undefined) => void;
@@ -58,7 +57,6 @@ export interface RolesOptions {
   /** Announced digest of node.key. */
   readonly key: string;
   readonly announcements: Announcements;
-  /** The node has the secret and the settings of its cluster, so that it may lead. */
   readonly isMember: () => boolean;
   readonly replicated: ReplicatedLog;
   readonly log: ClusterLog;
@@ -76,11 +74,12 @@ export interface RolesOptions {
   readonly print: Log;
 }
 
-/** Multiples of CLUSTER_SILENCE_MS: longest wait of a leader for the answer to an append. */
+/**
+ * PATIENCE, SETTLE: multiples of CLUSTER_SILENCE_MS that a leader waits for an append, and a start
+ * for a leader. STALL: a process that did not run for 1 / STALL of it had a stall.
+ */
 const PATIENCE = 8;
-/** Fraction of it: a process that did not run for so long had a stall. */
 const STALL = 2;
-/** Multiples of it: longest wait of a start for a leader. */
 const SETTLE = 4;
 /** A follower that is behind by less has joined. */
 const NEAR_MS = 100;
@@ -103,7 +102,6 @@ export class Roles {
   private leaderTimers: NodeJS.Timeout[] = [];
   private writer: LogWriter | undefined;
   private claimed: LogWriter | undefined;
-  /** The node has been close to the leader since it started. */
   private isNear = false;
   /** Newest asynchronous step of a claim, and of the end. */
   private claimStep: Promise<void> = Promise.resolve();
@@ -164,7 +162,6 @@ export class Roles {
     };
   }
 
-  /** The node waits until an operator begins the shared log. */
   waitsForBegin(): boolean {
     return this.state.isLogEmpty;
   }
@@ -181,12 +178,10 @@ export class Roles {
     return !this.hasJoined() || this.feed.behindMs() > silenceMs;
   }
 
-  /** Reason why no records come, where it is the shared log or a value of it. */
   get logProblem(): string | undefined {
     return this.state.logProblem;
   }
 
-  /** Heartbeats of the leader arrive. */
   get seesLeader(): boolean {
     return this.leader !== undefined && this.state.silentMs < this.options.rules.silenceMs;
   }
@@ -373,7 +368,6 @@ export class Roles {
     return this.isNear;
   }
 
-  /** Another process has the name of this node. */
   private refuseName(found: Buffer): void {
     const { calls, rules } = this.options;
     const address = announcedOf(found)?.advertise ?? 'another address';
@@ -446,7 +440,6 @@ export class Roles {
     );
   }
 
-  /** Removes old records from the shared log. */
   private async maintainLog(): Promise<void> {
     const { print, replicated, rules } = this.options;
     try {
@@ -477,7 +470,6 @@ export class Roles {
     return encodeHeartbeat({ ...own, ...heartbeat });
   }
 
-  /** Resolves once all accepted requests are in the log. */
   private async drain(): Promise<void> {
     const { rules } = this.options;
     const patience = sleep(PATIENCE * rules.silenceMs, 'late', { ref: false });
@@ -507,7 +499,6 @@ export class Roles {
   }
 }
 
-/** Resolves with the error of a promise that rejects. */
 function failureOf(work: Promise<void>): Promise<Error | undefined> {
   return work.then(
     () => undefined,

@@ -6,7 +6,6 @@ import { createHmac } from 'node:crypto';
 import { jsonObject } from './json-value.ts';
 import type { PeerSecrets } from './peers/secure.ts';
 
-/** For the operator of a node that does not have it. */
 export const WRONG_SECRET =
   'CLUSTER_SECRET is neither that of the cluster nor the one before it: this node does not lead, and the others do not answer it';
 
@@ -14,9 +13,8 @@ const LABEL = 'CLUSTER_SECRET of a prediction market cluster, version 1';
 const DIGEST = /^[0-9a-f]{64}$/;
 
 export interface SecretRecord {
-  /** Digest of CLUSTER_SECRET. */
   readonly current: string;
-  /** Digest of the secret before; absent where no change is under way. */
+  /** Absent where no change of the secret is under way. */
   readonly previous?: string | undefined;
 }
 
@@ -24,7 +22,6 @@ function digestOfSecret(secret: string): string {
   return createHmac('sha256', secret).update(LABEL).digest('hex');
 }
 
-/** `undefined` where the bytes are no such record. */
 export function decodeSecretRecord(value: Buffer): SecretRecord | undefined {
   const { current, previous } = { ...jsonObject(value) };
   if (!isDigest(current) || !(previous === undefined || isDigest(previous))) return undefined;
@@ -39,7 +36,6 @@ export function encodeSecretRecord(record: SecretRecord): Buffer {
   return Buffer.from(JSON.stringify(record));
 }
 
-/** A node with these secrets is of the cluster. */
 export function hasSecretOf(record: SecretRecord, own: PeerSecrets): boolean {
   const { current, previous } = digestsOf(own);
   const known = [record.current, record.previous];

@@ -9,7 +9,6 @@ import { readCertificates } from './certificates.ts';
 import type { PeerSecrets } from './peers/secure.ts';
 
 const MIB = 2 ** 20;
-/** A member that has not answered by then is named in the log of this node. */
 const FIRST_ANSWER_MS = 1_000;
 
 export function secretsOf({

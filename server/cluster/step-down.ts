@@ -46,7 +46,6 @@ export class StepDown {
   }
 }
 
-/** The node that has applied most of those that may lead and are ready; undefined = there is none. */
 function nextLeader(nodes: readonly WatchedNode[]): string | undefined {
   const able = nodes.filter(
     ({ mayLead, silentMs, state }) =>

@@ -1,6 +1,5 @@
 /** A stream of another node, given up where that is silent. Any thread. */
 
-/** A peer that is silent for so long is given up. */
 const SILENT_MS_MAX = 15_000;
 const LOOK_MS = 250;
 

@@ -8,7 +8,6 @@ import { nextIteration } from './event-loop.ts';
 /** Bytes that are copied without a pause: about a millisecond. */
 const COPIED_PER_TURN = 2 ** 20;
 
-/** Joins short answers at once. */
 export function concatSlowly(pieces: readonly Uint8Array[]): Buffer | Promise<Buffer> {
   const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
   return bytes <= COPIED_PER_TURN ? Buffer.concat(pieces, bytes) : copySlowly(pieces, bytes);

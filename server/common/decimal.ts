@@ -34,7 +34,6 @@ const THOUSANDFOLD_MAX = Number.MAX_SAFE_INTEGER / 1_000;
 
 const NUMBER_TEXT = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
 
-/** A whole number from 0 to 2^53 - 1. */
 export function writeInteger(value: number, out: Uint8Array, at: number): number {
   if (value < LOW) {
     let digits = 1;
@@ -66,7 +65,6 @@ export function writePips(pips: Pips, out: Uint8Array, at: number): number {
   return writeMicro(pips * MICRO_PER_PIP, out, at);
 }
 
-/** A price in ticks of a grid: 48 of 100 is `0.48`. */
 export function writeTicks(
   ticks: Ticks,
   ticksPerUnit: TicksPerUnit,
@@ -124,7 +122,6 @@ export function ratioMicro(part: number, whole: number): number {
   return 2 * half >= whole ? down + 1 : down;
 }
 
-/** `value` with exactly `digits` digits, with leading zeros. */
 function writeDigits(value: number, digits: number, out: Uint8Array, at: number): number {
   let rest = value | 0;
   for (let i = at + digits - 1; i >= at; i--) {

@@ -4,14 +4,13 @@
  *
  * Thread: any; pure.
  */
-import { type REFUSAL_FACTS, REFUSALS, type RefusalCode, refusalOf, textsOf } from './refusals.ts';
+import { type REFUSAL_FACTS, REFUSALS, type RefusalCode, refusalOf } from './refusals.ts';
 
 export type RefusalFacts = Readonly<Partial<Record<keyof typeof REFUSAL_FACTS, string>>>;
 
 interface Particulars {
   /** Text in place of the usual one of the code. */
   readonly text?: string;
-  /** Members for programs. */
   readonly facts?: RefusalFacts | undefined;
 }
 
@@ -56,14 +55,20 @@ export const CODE_BY_TEXT = new Map<string, RefusalCode>();
  * @internal Codes of the client are generated from it.
  */
 export const CODE_BY_BEGINNING: (readonly [beginning: string, code: RefusalCode])[] = [];
-for (const code of Object.keys(REFUSALS) as RefusalCode[]) {
-  for (const text of textsOf(code)) {
+const CODES = Object.keys(REFUSALS) as RefusalCode[];
+for (const code of CODES) {
+  for (const text of refusalOf(code).texts) {
     if (text.endsWith(' ')) CODE_BY_BEGINNING.push([text, code]);
     else if (!CODE_BY_TEXT.has(text)) CODE_BY_TEXT.set(text, code);
   }
 }
+// Several rules share the text of a profile, which may be the usual one of another.
+for (const code of CODES) {
+  const { profileText } = refusalOf(code);
+  if (profileText !== undefined && !CODE_BY_TEXT.has(profileText))
+    CODE_BY_TEXT.set(profileText, code);
+}
 
-/** First code with a text; `undefined` for a text that the table does not have. */
 export function refusalCode(text: string): RefusalCode | undefined {
   return (
     CODE_BY_TEXT.get(text) ??

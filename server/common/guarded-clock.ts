@@ -16,15 +16,13 @@ const LOOK_MS = 1_000;
 const MS = 1_000;
 
 interface ClockSources {
-  /** Unix milliseconds. */
   readonly wall: () => number;
   readonly steady: () => number;
 }
 
 interface ClockJump {
-  /** Milliseconds by which the wall clock is ahead of the steady clock since it jumped. */
+  /** Lead of the wall clock over the steady clock since the jump, and steady time of the jump: milliseconds. */
   offset: number;
-  /** Time of the steady clock. */
   readonly since: number;
 }
 
@@ -60,7 +58,6 @@ export class GuardedClock implements NodeClock {
   /** Credentials are judged by the guarded time: a signature by a clock that jumped is refused as before. */
   readonly wall = this.now;
 
-  /** Compares the clocks; a timer of this class calls it, too. */
   look(): void {
     // Measured again: if the process is suspended between the two readings, the difference looks
     // like a jump.
@@ -72,7 +69,6 @@ export class GuardedClock implements NodeClock {
     else jump.offset = offset;
   }
 
-  /** Trusts the wall clock. Returns the milliseconds of the jump; undefined without one. */
   accept(): number | undefined {
     this.look();
     const jumpMs = this.jumpMs();
@@ -81,12 +77,10 @@ export class GuardedClock implements NodeClock {
     return jumpMs;
   }
 
-  /** Milliseconds that the wall clock is ahead of the time of the node; 0 without a jump. */
   jumpMs(): number {
     return this.jump === undefined ? 0 : Math.round(this.jump.offset - this.offset);
   }
 
-  /** Text of the jump for the operator; `undefined` while the clock is trusted. */
   problem(): string | undefined {
     if (this.jump === undefined) return undefined;
     const jumpMs = this.jumpMs();

@@ -12,7 +12,6 @@ export interface HttpCall {
   readonly body?: string | undefined;
   /** Ends the call, which rejects with its reason. */
   readonly signal: AbortSignal;
-  /** Milliseconds for the answer and its body. */
   readonly msMax: number;
   /** Bytes of the body after decompression. */
   readonly bytesMax: number;

@@ -6,9 +6,8 @@
  */
 
 export interface JsonBounds {
-  /** Maximum nesting of arrays and objects. */
+  /** Bounds of the members of JsonMeasure. */
   readonly depth: number;
-  /** Maximum of `JsonMeasure.values`. */
   readonly values: number;
 }
 
@@ -28,12 +27,10 @@ const VALUES_PER_ITEM = 32;
 /** Allowance for bodies of a few items. */
 const VALUES_BESIDE = 1_024;
 
-/** Bounds of a body with `items` items, with room for fields that are not read. */
 export function boundsOf(items: number): JsonBounds {
   return { depth: DEPTH_MAX, values: VALUES_BESIDE + VALUES_PER_ITEM * items };
 }
 
-/** Bytes of the signs of JSON. */
 export const SPACE = 0x20;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
@@ -104,7 +101,6 @@ export class JsonScan implements JsonMeasure {
     return at < bytes.length && this.isWithin;
   }
 
-  /** Position behind the text that `from` lies in; `end` or more where it goes on. */
   private leaveText(from: number, end: number): number {
     const quote = closingQuote(this.bytes, from, end);
     this.isInText = quote >= end;

@@ -25,7 +25,6 @@ const TOKENS_PER_STEP = 4_096;
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** Kinds of bytes that may come next. */
 const Next = {
   value: 0,
   firstItem: 1,
@@ -107,7 +106,6 @@ export class JsonPieces {
     this.next = next;
   }
 
-  /** After a value: the next value of its container, or the end of the container. */
   private afterValue(byte: number): void {
     const isArray = Array.isArray(this.open.at(-1));
     if (byte === (isArray ? CLOSE_ARRAY : CLOSE_OBJECT)) this.close();

@@ -21,7 +21,6 @@ type Done = (error: NodeJS.ErrnoException | null, written: number) => void;
 export interface SinkOptions {
   readonly fd: number;
   readonly dropped: (lines: number) => string;
-  /** Signature of fs.write. */
   readonly write?: (fd: number, bytes: Buffer, done: Done) => void;
   readonly bufferedBytesMax?: number;
 }

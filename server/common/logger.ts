@@ -24,9 +24,7 @@ export interface Logger {
   readonly log: Log;
   /** Lines that a slow reader left no room for. */
   dropped(): number;
-  /** Resolves when every line is written, or the reader takes no more. */
   flushed(): Promise<void>;
-  /** Ends without waiting, when the process ends. */
   finish(): void;
 }
 

@@ -3,9 +3,8 @@
  * clock judges credentials. They differ only where a recording is played (server/paper/play-clock.ts).
  */
 export interface NodeClock {
-  /** Market time, in unix milliseconds. */
+  /** Unix milliseconds: market time, and the time by which credentials are judged. */
   readonly now: () => number;
-  /** Unix milliseconds against which credentials are judged. */
   readonly wall: () => number;
   /** Called with the problem when the wall clock jumps, and with `undefined` when it is trusted again. */
   onProblem: (problem: string | undefined) => void;

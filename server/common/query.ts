@@ -132,19 +132,29 @@ interface Parameter extends Field {
  * The queries of the trading API, from a schema. A parameter is an integer, a number, a boolean or a text. An
  * empty value counts as absent, because some clients send names without values. A parameter that is repeated
  * has to have one value. Unknown names are ignored.
+ *
+ * @param refusal makes the body of a 400 in the shape of the route's API
  */
 export function compileQuery<S extends TObject>(
   schema: S,
   pathNames: readonly string[] = [],
+  refusal: Refusal = errorBodyOf,
 ): QuerySpec<Static<S>> {
   const required = (schema.required as string[] | undefined) ?? [];
   const fields = Object.entries(schema.properties as Record<string, TSchema>).map(
-    ([name, property]) => parameterOf(name, property, required.includes(name)),
+    ([name, property]) => parameterOf(name, property, required.includes(name), refusal),
   );
   return compileFields({ schema, fields, pathNames, refuse: ({ refusal }) => refusal });
 }
 
-function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parameter {
+type Refusal = (error: string, detail: string) => string;
+
+function parameterOf(
+  name: string,
+  schema: TSchema,
+  isRequired: boolean,
+  refusal: Refusal,
+): Parameter {
   const {
     default: unset,
     description,
@@ -158,7 +168,7 @@ function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parame
     schema,
     isRequired,
     unset,
-    refusal: errorBodyOf(error, description === undefined ? '' : `${name} must be ${description}`),
+    refusal: refusal(error, description === undefined ? '' : `${name} must be ${description}`),
     take(text, before) {
       if (text === '') return undefined;
       const value = text === undefined ? undefined : read(text);

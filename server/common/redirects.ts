@@ -51,7 +51,6 @@ function schemeOf({ protocol }: URL): string {
   return PLAIN.get(protocol) ?? protocol;
 }
 
-/** Fetches with redirects to the same host alone; rejects with RedirectRefused. */
 export async function fetchFromHost(url: string, init: RequestInit): Promise<Response> {
   let [at, request] = [url, init];
   for (let count = 0; ; count++) {

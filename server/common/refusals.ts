@@ -33,7 +33,7 @@ interface Refusal {
 /** Bodies of status 400 and 401, and messages of streams, always have advice. */
 type RefusalRow = Refusal &
   (
-    | { readonly status: 403 | 404 | 405 | 409 | 413 | 421 | 426 | 429 | 500 | 503 }
+    | { readonly status: 403 | 404 | 405 | 409 | 413 | 421 | 425 | 426 | 429 | 500 | 503 }
     | { readonly status?: 400 | 401; readonly detail: string }
   );
 
@@ -116,12 +116,14 @@ export const REFUSALS = {
   EXPIRATION_PAST: {
     status: 400,
     texts: ['expiration must be in the future'],
+    profileText: 'invalid expiration',
     detail: 'expiration is in unix seconds, and must be later than the time of the node; GET /time',
     reasons: [RejectReason.expirationPast],
   },
   EXPIRATION_REQUIRED: {
     status: 400,
     texts: ['expiration is required'],
+    profileText: 'invalid expiration',
     detail: 'a GTD order needs an expiration in unix seconds',
     reasons: [RejectReason.expirationRequired],
   },
@@ -170,7 +172,10 @@ export const REFUSALS = {
   },
   INVALID_SIGNATURE: {
     status: 400,
-    texts: ['invalid order signature'],
+    texts: [
+      'invalid order signature',
+      'invalid order signature: signatures of session keys are not taken',
+    ],
     detail:
       'the signature must be of the signer, over the order as sent, in the domain of this node for the market',
     reasons: [RejectReason.signature, RejectReason.binding],
@@ -184,8 +189,21 @@ export const REFUSALS = {
   TOO_MANY_OPEN_ORDERS: {
     status: 400,
     texts: ['too many open orders'],
-    detail: 'cancel some of the open orders of the signer first',
+    detail: 'cancel some of the open orders of the signer or wallet first',
     reasons: [RejectReason.tooManyOpen],
+  },
+  EXPOSURE_TOO_HIGH: {
+    status: 400,
+    texts: ['exposure of the wallet would be too high'],
+    detail:
+      'reserved cash and what the positions cost, with this order, are more than the node allows for a wallet',
+    reasons: [RejectReason.exposureTooHigh],
+  },
+  TOO_MANY_DELAYED_ORDERS: {
+    status: 400,
+    texts: ['too many delayed orders'],
+    detail: '64 orders of the signer wait for a taker delay: wait for one, or cancel some',
+    reasons: [RejectReason.tooManyDelayed],
   },
   NO_ROOM: {
     status: 503,
@@ -248,7 +266,11 @@ export const REFUSALS = {
     status: 400,
     texts: ['market is already registered or cannot be changed so'],
     detail: 'the market is there already, or the change is one that markets do not take',
-    reasons: [RejectReason.marketRefused],
+    reasons: [
+      RejectReason.marketRefused,
+      RejectReason.feeScheduleInvalid,
+      RejectReason.takerDelayInvalid,
+    ],
   },
   NOT_ENOUGH_BALANCE: {
     status: 400,
@@ -369,6 +391,18 @@ export const REFUSALS = {
     detail: 'market list shows which markets are proposed',
     reasons: [RejectReason.proposalUnknown],
   },
+  SEASON_BUSY: {
+    status: 409,
+    texts: ['the season cannot end yet'],
+    detail: 'resolve markets, cancel orders and withdraw proposals first',
+    reasons: [RejectReason.seasonBusy],
+  },
+  SEASON_ENDING: {
+    status: 503,
+    texts: ['a season ends: nothing is traded or paid until balances are reset'],
+    detail: 'send it again in a moment: the next season begins then',
+    reasons: [RejectReason.seasonEnding],
+  },
   NOT_BINARY: {
     status: 400,
     texts: ['market has not two outcomes'],
@@ -407,6 +441,18 @@ export const REFUSALS = {
     texts: [
       'Trading is currently cancel-only. New orders are not accepted, but cancels are allowed.',
     ],
+  },
+  TRADING_DISABLED: {
+    status: 503,
+    texts: ['Trading is currently disabled. Check polymarket.com for updates'],
+  },
+  VENUE_RESTARTING: {
+    status: 425,
+    texts: ['the matching engine is restarting'],
+  },
+  POST_ONLY_MODE: {
+    status: 503,
+    texts: ['post-only mode: only post-only orders and cancels are allowed'],
   },
   JOURNAL_UNAVAILABLE: {
     status: 503,
@@ -460,6 +506,105 @@ export const REFUSALS = {
     status: 400,
     texts: ['too many API keys', 'too many read-only keys'],
     detail: 'revoked keys count: use a nonce again',
+  },
+  // Relayed batches.
+  NONCE_MISMATCH: {
+    status: 400,
+    texts: ['batch nonce '],
+    detail: 'a nonce is used once: GET /nonce shows the next one of the wallet',
+    reasons: [RejectReason.nonceMismatch],
+  },
+  MARKET_UNRESOLVED: {
+    status: 409,
+    texts: ['market has not resolved'],
+    detail: 'there is nothing to redeem before a market resolves; then payouts come by themselves',
+    reasons: [RejectReason.marketUnresolved],
+  },
+  INVALID_BATCH_SIGNATURE: {
+    status: 400,
+    texts: ['invalid batch signature'],
+    detail:
+      'the signature must be of the owner in from, over wallet, nonce, deadline and calls as sent',
+  },
+  BATCH_EXPIRED: {
+    status: 400,
+    texts: ['batch deadline is past'],
+    detail:
+      'deadline is in unix seconds, and must not be earlier than the time of the node; GET /time',
+  },
+  WALLET_NOT_DEPLOYED: {
+    status: 400,
+    texts: ['wallet is not deployed'],
+    detail: 'the wallet of an owner is there once the owner has an API key: POST /auth/api-key',
+  },
+  UNKNOWN_CALL: {
+    status: 400,
+    texts: ['call is not known'],
+    detail: 'approvals, splits, merges and redemptions at the contracts of the market are taken',
+  },
+  INVALID_CALL: {
+    status: 400,
+    texts: ['invalid call'],
+    detail: 'the data is not what the function takes, or the call sends value',
+  },
+  UNKNOWN_SEASON: {
+    status: 404,
+    texts: ['season not found'],
+    detail: 'GET /seasons lists those that are over',
+  },
+  UNKNOWN_TRANSACTION: {
+    status: 404,
+    texts: ['transaction not found'],
+  },
+  // Invitations.
+  INVITATION_REQUIRED: {
+    status: 403,
+    texts: ['this venue is for invited people: redeem an invitation first'],
+    detail: 'POST /invites/redeem with the code of an invitation; the page has it at /app/join',
+  },
+  INVITATION_UNKNOWN: {
+    status: 404,
+    texts: ['invitation is not known'],
+    detail: 'no open invitation has this code: it is mistyped, or was revoked',
+    reasons: [RejectReason.inviteUnknown],
+  },
+  INVITATION_REDEEMED: {
+    status: 409,
+    texts: ['invitation was redeemed'],
+    detail: 'each code is for one wallet: ask the operator for another',
+    reasons: [RejectReason.inviteRedeemed],
+  },
+  WALLET_INVITED: {
+    status: 409,
+    texts: ['wallet has redeemed an invitation'],
+    detail: 'a wallet redeems one code',
+    reasons: [RejectReason.walletInvited],
+  },
+  INVITATIONS_FULL: {
+    status: 503,
+    texts: ['no room for more invitations'],
+    detail: 'a node takes 65,536 codes in 1,024 batches, used and revoked ones included',
+    reasons: [RejectReason.invitesFull],
+  },
+  PROFILE_NAME_SET: {
+    status: 409,
+    texts: ['the wallet has a display name'],
+    detail: 'a display name is set once: send the same one, or hidden alone',
+  },
+  PROFILE_NAME_TAKEN: {
+    status: 409,
+    texts: ['another wallet has this display name'],
+    detail: 'names differ in more than upper and lower case: choose another',
+  },
+  PROFILES_FULL: {
+    status: 503,
+    texts: ['the node has no room for more profiles'],
+  },
+  WALLET_FOREIGN: {
+    status: 403,
+    texts: ["the wallet is not the caller's"],
+    detail:
+      'wallet is the address of the API key, or a wallet that a factory of the node derives from it',
   },
 
   // Any request.
@@ -603,6 +748,7 @@ export const REFUSALS = {
       'positions are being derived',
       'price history is being made again',
       'statements are being derived',
+      'rebates are being derived',
     ],
   },
 
@@ -658,6 +804,22 @@ export const REFUSALS = {
   RATE_LIMITS_OFF: {
     status: 409,
     texts: ['rate limits are off'],
+  },
+  FAULTS_OFF: {
+    status: 409,
+    texts: ['faults are off'],
+  },
+  TOO_MANY_FAULTS: {
+    status: 409,
+    texts: ['too many faults'],
+  },
+  UNKNOWN_FAULT: {
+    status: 404,
+    texts: ['fault not found'],
+  },
+  NOT_IN_A_CLUSTER: {
+    status: 409,
+    texts: ['this does not hold in a cluster'],
   },
   INVALID_LIMIT: {
     status: 400,
@@ -759,7 +921,7 @@ export function refusalOf(code: RefusalCode): Refusal {
   return REFUSALS[code];
 }
 
-/** Every text of a code, for documents and clients. */
+/** @internal The reference of the API is compared with it. */
 export function textsOf(code: RefusalCode): readonly string[] {
   const { profileText, texts } = refusalOf(code);
   return profileText === undefined ? texts : [...texts, profileText];
@@ -771,7 +933,6 @@ export interface Reject {
   /** Status of a request that consists of the refused command alone. */
   readonly status: 400 | 403 | 404 | 409 | 503;
   readonly text: string;
-  /** Text with ORDER_TEXTS=polymarket. */
   readonly profileText: string;
   readonly detail: string;
 }
@@ -809,7 +970,9 @@ export const REFUSAL_FACTS = {
   free: 'NOT_ENOUGH_BALANCE: what is not reserved of it',
   reserved: 'NOT_ENOUGH_BALANCE: what open orders reserve of it',
   heartbeat_id: 'INVALID_HEARTBEAT: the present one',
+  error_msg: 'INVALID_HEARTBEAT: its text, with HEARTBEAT_ERROR=error_msg',
+  call: 'of a refused batch: index of the call that is the reason, from 0',
   recovered:
-    'INVALID_SIGNATURE, INVALID_L1: the address that made the signature, over what was sent',
+    'INVALID_SIGNATURE, INVALID_BATCH_SIGNATURE, INVALID_L1: the address that made the signature, over what was sent',
   fits: 'INVALID_SIGNATURE: with what the signature would be that of the signer',
 } as const;

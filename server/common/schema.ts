@@ -19,7 +19,6 @@ import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler';
 
 export { type Static, type TObject, type TProperties, type TSchema, Type };
 
-/** Makes `format: name` of a text mean that it passes a check. */
 export function registerFormat(name: string, passes: (text: string) => boolean): void {
   FormatRegistry.Set(name, passes);
 }

@@ -4,7 +4,6 @@
  * Thread: any; pure. Not here: whether anything answers there.
  */
 
-/** Reason why a URL cannot be the address of a source, or `undefined`. */
 export function sourceUrlProblem(url: string): string | undefined {
   if (!URL.canParse(url)) return 'must be an http or https URL';
   const { protocol, username, password, search, hash } = new URL(url);

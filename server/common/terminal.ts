@@ -12,7 +12,6 @@ import { escapeOf, replaceUnprintable } from '../../storage/texts/printable.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const COLOURS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
-/** Moves the cursor to the corner and clears the screen below it. */
 const CLEAR_SCREEN = '\x1b[H\x1b[J';
 const CLEAR_LINE = '\r\x1b[K';
 
@@ -105,7 +104,6 @@ export class Output {
   }
 }
 
-/** Rows with aligned columns, for Output.lines. */
 export function aligned(
   rows: readonly (readonly string[])[],
   isRight: (column: number) => boolean = () => false,

@@ -107,7 +107,21 @@ export function hexToBytes(
   return true;
 }
 
-/** `0x` and the lower-case hex digits of `byteCount` bytes from `offset`. */
+/** Writes `0x` and up to 64 hex digits as eight 32-bit words; false for any other text. */
+export function hexToWords(text: string, out: Int32Array): boolean {
+  const padded = `0x${text.slice(2).padStart(2 * UINT256_BYTES, '0')}`;
+  if (!text.startsWith('0x') || !hexToBytes(padded, UINT256_BYTES, wordBytes, 0)) return false;
+  bytesToWords(wordBytes, out);
+  return true;
+}
+
+/** Writes a condition id of 31 or 32 bytes as 32 bytes; the absent last byte is 0 (docs/protocol.md#identifiers). */
+export function conditionToBytes(text: string, out: Uint8Array): boolean {
+  if (text.length !== 2 * UINT256_BYTES) return hexToBytes(text, UINT256_BYTES, out, 0);
+  out[UINT256_BYTES - 1] = 0;
+  return hexToBytes(text, UINT256_BYTES - 1, out, 0);
+}
+
 export function bytesToHex(bytes: Uint8Array, offset: number, byteCount: number): string {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset + offset, byteCount).toString('hex')}`;
 }
@@ -173,6 +187,11 @@ function multiplyAdd(used: number, chunk: number): number {
 export function bytesToWords(bytes: Uint8Array, out: Int32Array): Int32Array {
   for (let i = 0; i < out.length; i++) out[i] = wordAt(bytes, i);
   return out;
+}
+
+/** Writes big-endian 32-bit words as bytes. */
+export function wordsToBytes(words: Int32Array, out: Uint8Array): void {
+  for (let i = 0; i < out.length; i++) out[i] = words[i >> 2]! >>> (24 - 8 * (i & 3));
 }
 
 function wordAt(bytes: Uint8Array, i: number): number {

@@ -15,7 +15,6 @@ export class Unavailable extends Error {
   }
 }
 
-/** The node has lost the lead of its cluster while the request waited. */
 export function leadLost(): Unavailable {
   return new Unavailable('NOT_LEADING', 'it has just lost the lead');
 }

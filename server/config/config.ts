@@ -147,7 +147,11 @@ function printed(rows: Rows, values: Readonly<Record<string, unknown>>): [string
 }
 
 /** Values are `undefined` where the text was refused, here and below. */
-function adminProblems({ adminHost, adminPort, adminToken }: Partial<Config>): string[] {
+function adminProblems(values: Partial<Config>): string[] {
+  const { adminHost, adminPort, adminToken, resolverToken } = values;
+  if (adminToken !== '' && adminToken !== undefined && adminToken === resolverToken) {
+    return ['RESOLVER_TOKEN must be another one than ADMIN_TOKEN'];
+  }
   if (adminPort === 0 || adminToken !== '') return [];
   if (adminHost !== undefined && isLoopback(adminHost)) return [];
   return [
@@ -175,15 +179,20 @@ function clusterProblems(values: Partial<Config>): string[] {
   return missing;
 }
 
-/** Returns the variables that are set and require a ledger. */
-export function needsLedger({ faucet = 0, mirrorUrl = '', play = '' }: Partial<Config>): string[] {
-  const variables = { FAUCET: faucet > 0, MIRROR_URL: mirrorUrl !== '', PLAY: play !== '' };
+export function needsLedger(config: Partial<Config>): string[] {
+  const { exposurePerWallet = 0, faucet = 0, mirrorUrl = '', play = '' } = config;
+  const variables = {
+    EXPOSURE_PER_WALLET: exposurePerWallet > 0,
+    FAUCET: faucet > 0,
+    MIRROR_URL: mirrorUrl !== '',
+    PLAY: play !== '',
+  };
   return Object.entries(variables).flatMap(([variable, isUsed]) => (isUsed ? [variable] : []));
 }
 
 function ledgerProblems(values: Partial<Config>): string[] {
   if (values.ledger !== false) return [];
-  return needsLedger(values).map((variable) => `${variable} needs LEDGER=on: it is play money`);
+  return needsLedger(values).map((variable) => `${variable} needs LEDGER=on: it is about cash`);
 }
 
 function playProblems({ cluster, mirrorUrl, play }: Partial<Config>): string[] {

@@ -6,7 +6,7 @@
 import { isIP } from 'node:net';
 import { type EtcdAddress, parseEtcdAddress } from '../../storage/replicated-log/etcd-address.ts';
 import { unprintableIn } from '../../storage/texts/printable.ts';
-import { FACTORY_TEXT } from '../auth/wallet-factory.ts';
+import { DEPOSIT_FACTORY_TEXT, FACTORY_TEXT } from '../auth/wallet-factory.ts';
 import { CHOICE_RULE, type MarketChoice, parseChoice } from '../common/market-choice.ts';
 import { sourceUrlProblem } from '../common/source-url.ts';
 import { type Allowlist, parseAllowlist } from '../http/address.ts';
@@ -54,7 +54,6 @@ export interface Kept {
   readonly changed: string;
 }
 
-/** For settings on which signatures depend. */
 export const SIGNING: Kept = {
   by: 'cluster',
   unset: 'the default',
@@ -145,6 +144,14 @@ export const ADDRESS = text('an address, 0x and 40 hexadecimal digits', (value) 
 export const WALLET_FACTORY = text(
   'none, or an address and a digest of 32 bytes, 0x in front of each and a colon between them',
   (value) => value === 'none' || FACTORY_TEXT.test(value),
+);
+export const DEPOSIT_FACTORY = text(
+  'none, or two addresses, 0x in front of each and a colon between them',
+  (value) => value === 'none' || DEPOSIT_FACTORY_TEXT.test(value),
+);
+export const CONTRACT_3 = text(
+  'none, published, or an address, 0x and 40 hexadecimal digits',
+  (value) => value === 'none' || value === 'published' || /^0x[0-9a-fA-F]{40}$/.test(value),
 );
 const HTTP_URL_RULE = 'an http or https address without credentials, query or fragment';
 const isHttpUrl = (value: string): boolean => value === '' || sourceUrlProblem(value) === undefined;

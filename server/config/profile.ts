@@ -6,8 +6,11 @@
  * Pure; any thread.
  */
 import { PUBLISHED_DOMAINS } from '../auth/exchange-domains.ts';
+import { CANCEL_IDS_MAX, CANCEL_IDS_MIN } from '../common/cancel-ids.ts';
 import {
   ADDRESS,
+  CONTRACT_3,
+  DEPOSIT_FACTORY,
   HEADER_PREFIX,
   type Kept,
   type Kind,
@@ -18,6 +21,7 @@ import {
   SIGNING,
   setting,
   WALLET_FACTORY,
+  whole,
   words,
 } from './kinds.ts';
 
@@ -65,6 +69,10 @@ export const PROFILE_TABLE = {
     PUBLISHED_DOMAINS.spec.negRiskContract,
     PUBLISHED_DOMAINS.polymarket.negRiskContract,
   ).describe('the same of neg-risk markets', SIGNING),
+  exchangeAddress3: differing('EXCHANGE_ADDRESS_3', CONTRACT_3, 'none', 'published').describe(
+    'contract that orders of positions are signed for, in version 3; `published`: that of `CHAIN_ID`; `none`: a position is a token like others',
+    SIGNING,
+  ),
   // Of the chain that those addresses are on: a contract, and the digest of the code that it deploys.
   proxyWalletFactory: differing(
     'PROXY_WALLET_FACTORY',
@@ -81,6 +89,21 @@ export const PROFILE_TABLE = {
     'none',
     '0xaacFeEa03eb1561C4e67d661e40682Bd20E3541b:0x2bce2127ff07fb632d16c8347c4ebf501f4841168bed00d9e6ef715ddb6fcecf',
   ).describe('the same of signature type 2', SIGNING),
+  beaconWalletFactory: differing(
+    'BEACON_WALLET_FACTORY',
+    DEPOSIT_FACTORY,
+    'none',
+    '0x00000000000Fb5C9ADea0298D729A0CB3823Cc07:0x7A18EDfe055488A3128f01F563e5B479D92ffc3a',
+  ).describe(
+    'contract and beacon from which a deposit wallet follows, for signature type 3; with `none` here and below that type is refused',
+    SIGNING,
+  ),
+  uupsWalletFactory: differing(
+    'UUPS_WALLET_FACTORY',
+    DEPOSIT_FACTORY,
+    'none',
+    '0x00000000000Fb5C9ADea0298D729A0CB3823Cc07:0x58CA52ebe0DadfdF531Cde7062e76746de4Db1eB',
+  ).describe('contract and implementation of deposit wallets of the older kind', SIGNING),
   orderVersion: differing('ORDER_VERSION', words(['1', '2', 'both']), '1', 'both').describe(
     'versions of orders that are taken; one of another version is `order_version_mismatch`',
     SIGNING,
@@ -92,7 +115,19 @@ export const PROFILE_TABLE = {
     '`replay`: the same bytes sent again are answered with the result of the first time, not with `Duplicated`',
   ),
   orderTexts: eitherOf('ORDER_TEXTS', 'spec', 'polymarket').describe(
-    '`errorMsg` of an unfilled FOK and of a post-only order that would match: the first of the [texts](api.md#errors), or those that bots of the other service look for',
+    '`errorMsg` of an unfilled FOK, of a post-only order that would match, of a session key and of an `expiration` that is past or absent: the first of the [texts](api.md#errors), or those that bots of the other service look for',
+  ),
+  tradeIds: eitherOf('TRADE_IDS', 'omit', 'list').describe(
+    '`list`: the result of an order with an immediate fill has [`tradeIDs`](../protocol.md#order-results)',
+  ),
+  maxCancelIds: differing(
+    'MAX_CANCEL_IDS',
+    whole(CANCEL_IDS_MIN, CANCEL_IDS_MAX),
+    String(CANCEL_IDS_MIN),
+    String(CANCEL_IDS_MAX),
+  ).describe('order ids of one `DELETE /orders`'),
+  heartbeatError: eitherOf('HEARTBEAT_ERROR', 'error', 'error_msg').describe(
+    '`error_msg`: a refused `heartbeat_id` is answered with that member too, as clients read it',
   ),
   orderStatus: eitherOf('ORDER_STATUS', 'lower', 'upper').describe(
     'letter case of `status` of own orders: `live`, or `LIVE`',
@@ -122,10 +157,19 @@ export const PROFILE_TABLE = {
     '`trading`: `/markets?next_cursor=` and `/markets/{condition id}` answer as under `/clob`, the sampling lists hold markets of that shape, but not under `/gamma`',
   ),
   catalogObjects: eitherOf('CATALOG_OBJECTS', 'spec', 'clients').describe(
-    '`clients`: events of lists and of searches hold their `markets`, every market a `marketMakerAddress`',
+    '`clients`: events of lists and of searches hold their `markets`, every market a `version`, a `marketMakerAddress`, and the fees and facts of a listing that the catalog has',
+  ),
+  takerDelays: eitherOf('TAKER_DELAYS', 'operator', 'catalog').describe(
+    '[taker delays](../protocol.md#taker-delay) of markets: those that operators set, or also `secondsDelay` of the catalog',
   ),
   catalogErrors: eitherOf('CATALOG_ERRORS', 'literal', 'rule').describe(
     '`error` of a 400 of the catalog: `q is required`, with the rule in `detail`, or the rule',
+  ),
+  relayer: differing('RELAYER', OFF_UNLESS_SET, 'off', 'on').describe(
+    '`on`: routes of a [relayer](../protocol.md#relayed-batches), which takes signed batches of wallets',
+  ),
+  feesFromCatalog: differing('FEES_FROM_CATALOG', OFF_UNLESS_SET, 'off', 'on').describe(
+    '`on`: the `feeSchedule` of a market of the catalog is its [schedule](../protocol.md#fees), unless an operator has set one',
   ),
   dataTrades: eitherOf('DATA_TRADES', 'own', 'both').describe(
     '`/data/trades`, which is own trades and, under the base path, `/trades` of the data API: the former, or the latter for who sends no credentials',

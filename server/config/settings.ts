@@ -51,7 +51,6 @@ const COMMANDED: Kept = {
   unset: 'the default',
   changed: 'a command of the next start; in a cluster that of the node that leads',
 };
-/** For sizes of tables. */
 const ROOM: Kept = {
   by: 'directory',
   unset: 'the default, or the size in the newest snapshot where that is larger',
@@ -73,6 +72,9 @@ export const SETTINGS = {
   adminHost: setting('ADMIN_HOST', HOST, '127.0.0.1').describe('where it listens'),
   adminToken: setting('ADMIN_TOKEN', TOKEN, '').describe(
     'its bearer token; needed where `ADMIN_HOST` is no loopback address',
+  ),
+  resolverToken: setting('RESOLVER_TOKEN', TOKEN, '').describe(
+    'a bearer token for what resolving a market needs, and nothing else',
   ),
   resolveConfirm: setting('RESOLVE_CONFIRM', words(['terminal', 'always']), 'terminal').describe(
     '`always`: each payout of a market needs `confirm` (`--yes`); `terminal`: a command with a terminal asks',
@@ -111,6 +113,9 @@ export const SETTINGS = {
   ),
   rateLimitsOverrides: setting('RATE_LIMITS_OVERRIDES', RATE_OVERRIDES, '').describe(
     'rows of `GET /rate-limits` with other caps: `book=400/10,health=off` (requests/seconds)',
+  ),
+  rateLimitsMode: setting('RATE_LIMITS_MODE', words(['enforce', 'warn']), 'enforce').describe(
+    '`warn`: a request beyond a cap is answered as usual, and named in a [header](../protocol.md#rate-limits)',
   ),
   ordersPer10s: setting(
     'ORDERS_PER_10S',
@@ -169,6 +174,14 @@ export const SETTINGS = {
     'wallets (`maker`) of one signer beside its own address; an order for one more is refused',
     COMMANDED,
   ),
+  openOrdersPerWallet: setting('OPEN_ORDERS_PER_WALLET', whole(0, 2 ** 24), 0).describe(
+    'open orders of one wallet (`maker`), whoever signs; 0 = as many as its signer may have ([rules](../protocol.md#limits-of-a-wallet))',
+    COMMANDED,
+  ),
+  exposurePerWallet: setting('EXPOSURE_PER_WALLET', whole(0, FAUCET_MAX), 0).describe(
+    'with a ledger: units of collateral that a wallet may have reserved and spent on its positions; 0 = no bound',
+    COMMANDED,
+  ),
   ledger: setting('LEDGER', OFF_UNLESS_SET, 'off').describe(
     '`on`: cash and shares are kept, reserved and paid out ([ledger](../ledger.md))',
     {
@@ -184,6 +197,15 @@ export const SETTINGS = {
       unset: 'nothing is given',
       changed: 'as given; refused where there is no ledger',
     },
+  ),
+  invites: setting('INVITES', OFF_UNLESS_SET, 'off').describe(
+    '`on`: the first API key of a wallet needs an [invitation](../protocol.md#invitations), and `FAUCET` gives nothing',
+  ),
+  rebates: setting('REBATES', words(['off', 'daily']), 'off').describe(
+    '`daily`: after midnight of UTC the makers of the day before are paid their [rebates](../ledger.md#rebates) out of the fees of the venue',
+  ),
+  liquidityLevels: setting('LIQUIDITY_LEVELS', whole(0, 100), 10).describe(
+    'orders of the [house](../protocol.md#liquidity-of-the-house) on each side of a market with liquidity; 0 = none',
   ),
   maxBatchOrders: setting('MAX_BATCH_ORDERS', whole(1, 5000), 500).describe(
     'orders of one request',
@@ -204,8 +226,14 @@ export const SETTINGS = {
   demoTraders: setting('DEMO_TRADERS', ON_UNLESS_SET, 'on').describe(
     '`off`: nobody trades the demo; a catalog that is not the demo is never traded',
   ),
+  app: setting('APP', words(['demo', 'on', 'off']), 'demo').describe(
+    'the [trading page](../protocol.md#trading-page) on the public port: `demo`: where the demo is',
+  ),
   resultCodes: setting('RESULT_CODES', OFF_UNLESS_SET, 'off').describe(
     '`on`: results of refused orders and cancels have `detail` and [`code`](../protocol.md#refusal-codes)',
+  ),
+  faults: setting('FAULTS', words(['off', 'operator', 'on']), 'off').describe(
+    '[failures on demand](../protocol.md#faults): none, those of an operator, or also those that a key makes for itself',
   ),
   capacities: {
     markets: setting('MARKETS_MAX', whole(16, 2 ** 20), DEFAULT_CAPACITIES.markets).describe(

@@ -3,9 +3,12 @@
  * catalog file with all fields of the catalog, so that every route has something to serve.
  *
  * Pure; any thread. Ids are fixed for ever: market 1001 stands in the README. Condition,
- * question and token ids are SHA-256 of a label, so they collide with nothing deployed.
+ * question and token ids are SHA-256 of a label, so they collide with nothing deployed; those of
+ * positions have the layout of the second protocol.
  */
 import { createHash } from 'node:crypto';
+import { POSITIONS_VERSION } from '../../storage/catalog/protocol-version.ts';
+import { positionIds } from '../catalog/edits/edit-ids.ts';
 
 interface DemoMarket {
   readonly id: number;
@@ -24,9 +27,12 @@ interface DemoEvent {
   readonly tags: readonly number[];
   readonly series?: number;
   readonly negRisk?: true;
+  /** 2: the tokens of its markets are positions. */
+  readonly protocol?: 2;
   readonly markets: readonly DemoMarket[];
 }
 
+const YES_NO = ['Yes', 'No'];
 const CREATED_AT = '2026-01-05T09:00:00Z';
 const UPDATED_AT = '2026-02-02T12:30:00Z';
 const TAGS = ['Space', 'Science', 'Weather', 'Sports', 'Oceans'] as const;
@@ -234,14 +240,47 @@ const EVENTS: readonly DemoEvent[] = [
       },
     ],
   },
+  {
+    id: 113,
+    title: 'Storm tide at Port Alder, 2028',
+    rules: 'Yes if the harbour gauge reads more than 3.20 m at any time of the year.',
+    endDate: '2028-12-31T23:59:59Z',
+    tags: [WEATHER, OCEANS],
+    series: PORT_ALDER,
+    protocol: 2,
+    markets: [
+      {
+        id: 1018,
+        question: 'Will the tide at Port Alder exceed 3.20 m in 2028?',
+        tick: 0.01,
+        minSize: 5,
+      },
+    ],
+  },
+  {
+    id: 114,
+    title: 'Harbour master of Port Alder',
+    rules: 'Yes for the candidate whom the port names, No for all others.',
+    endDate: '2028-05-31T23:59:59Z',
+    tags: [OCEANS],
+    negRisk: true,
+    protocol: 2,
+    markets: [
+      {
+        id: 1019,
+        question: 'Will Ines Holm be the next harbour master of Port Alder?',
+        tick: 0.01,
+        minSize: 5,
+      },
+    ],
+  },
 ];
 
 /** Condition ids of its markets, by which they are known in a catalog with others. */
 export const DEMO_CONDITIONS: ReadonlySet<string> = new Set(
-  EVENTS.flatMap(({ markets }) => markets.map(({ id }) => conditionOf(id))),
+  EVENTS.flatMap((event) => event.markets.map((market) => idsOf(market, event).conditionId)),
 );
 
-/** A fresh copy of the demo in the shape of a catalog file, for `readCatalog`. */
 export function demoCatalog(): unknown {
   const tags = TAGS.map((label, index) => ({
     id: String(index + 1),
@@ -285,14 +324,12 @@ export function demoCatalog(): unknown {
 }
 
 function marketOf(market: DemoMarket, event: DemoEvent): object {
-  const outcomes = market.outcomes ?? ['Yes', 'No'];
-  const tokenIds = outcomes.map((_, index) =>
-    BigInt(digestHex(`demo token ${market.id}/${index}`)).toString(),
-  );
+  const { outcomes = YES_NO } = market;
+  const { conditionId, ...tokens } = idsOf(market, event);
   return {
     id: String(market.id),
     question: market.question,
-    conditionId: conditionOf(market.id),
+    conditionId,
     slug: slugOf(market.question),
     resolutionSource: '',
     startDate: CREATED_AT,
@@ -300,7 +337,7 @@ function marketOf(market: DemoMarket, event: DemoEvent): object {
     ...pictures(),
     description: event.rules,
     outcomes: JSON.stringify(outcomes),
-    clobTokenIds: JSON.stringify(tokenIds),
+    ...tokens,
     ...openFlags(),
     ...stamps(),
     questionID: digestHex(`demo question ${market.id}`),
@@ -312,8 +349,21 @@ function marketOf(market: DemoMarket, event: DemoEvent): object {
   };
 }
 
-function conditionOf(marketId: number): string {
-  return digestHex(`demo condition ${marketId}`);
+function idsOf({ id, outcomes = YES_NO }: DemoMarket, event: DemoEvent) {
+  const name = `demo condition ${id}`;
+  if (event.protocol === 2) {
+    const place = event.negRisk === true ? event.markets.findIndex((one) => one.id === id) + 1 : 0;
+    const ids = positionIds(`demo event ${event.id}`, name, place, '');
+    return {
+      conditionId: ids.conditionId,
+      version: POSITIONS_VERSION,
+      positionIds: ids.tokenIds,
+    };
+  }
+  const tokenIds = outcomes.map((_, index) =>
+    BigInt(digestHex(`demo token ${id}/${index}`)).toString(),
+  );
+  return { conditionId: digestHex(name), clobTokenIds: JSON.stringify(tokenIds) };
 }
 
 const stamps = () => ({ createdAt: CREATED_AT, updatedAt: UPDATED_AT });

@@ -20,17 +20,6 @@ const REVERSION = 0.01;
 /** A chance that is read from a book is not less than this. */
 const CHANCE_MIN = 0.005;
 
-/** mulberry32, as a number from 0 to just below 1. */
-export function seededRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 export class EventChances {
   readonly books: readonly DemoBook[];
   /** True: exactly one of the outcomes happens. False: the books are thresholds, or a single question. */
@@ -40,7 +29,9 @@ export class EventChances {
   private weights: number[];
 
   private constructor(markets: readonly CatalogMarket[], number: number) {
-    this.isExclusive = markets.some(({ negRisk, tokenIds }) => negRisk || tokenIds.length > 2);
+    this.isExclusive = markets.some(
+      ({ negRisk, tokenIds }) => (negRisk && markets.length > 1) || tokenIds.length > 2,
+    );
     this.books = markets.flatMap((market) =>
       market.tokenIds.length === 2
         ? [{ market, outcome: 0 }]
@@ -53,7 +44,6 @@ export class EventChances {
     this.weights = [...this.home];
   }
 
-  /** The events of the demo, in the order of its markets. */
   static all(markets: readonly CatalogMarket[]): EventChances[] {
     const ids = [...new Set(markets.map(({ eventId }) => eventId))];
     const of = (id: string) => markets.filter(({ eventId }) => eventId === id);
@@ -68,7 +58,6 @@ export class EventChances {
     return this.books.map((_, i) => parts.slice(i + 1).reduce((a, b) => a + b, 0) / sum);
   }
 
-  /** Sets the chances from the middles of the books. */
   follow(middles: readonly number[]): void {
     const { isExclusive } = this;
     const parts = isExclusive ? middles : [1, ...middles].map((c, i) => c - (middles[i] ?? 0));

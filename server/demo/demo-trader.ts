@@ -17,10 +17,8 @@ import { Wallet } from '../../client/wallet.ts';
 const LOCAL_ADDRESS = '127.0.0.2';
 /** A request is sent once: after a failure all traders rest. */
 const PATIENCE_MS = 0;
-/** Requests of a round, which are sent side by side. */
 const CONNECTIONS = 3;
 
-/** The public API of the node that the traders trade at. */
 export class DemoExchange {
   readonly info: ExchangeInfoAnswer;
   readonly marketData: MarketData;
@@ -32,7 +30,6 @@ export class DemoExchange {
     this.marketData = new MarketData(new Calls(http, clockOf(info), PATIENCE_MS, '', undefined));
   }
 
-  /** @param signal closes every connection */
   static async connect(url: URL, signal: AbortSignal): Promise<DemoExchange> {
     const options = { connections: CONNECTIONS };
     const local = { ...options, localAddress: LOCAL_ADDRESS };

@@ -15,11 +15,11 @@ import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import type { CatalogGeneration } from '../catalog/catalog-generation.ts';
 import { keyOf, rowsNamed } from '../catalog/text-index.ts';
 import type { Log } from '../common/logger.ts';
-import { type DemoBook, EventChances, seededRandom } from './demo-chances.ts';
+import { seededRandom } from '../common/seeded-random.ts';
+import { type DemoBook, EventChances } from './demo-chances.ts';
 import { DemoExchange, type DemoTrader } from './demo-trader.ts';
 
 interface DemoTradersOptions {
-  /** The public API of this node. */
   readonly url: URL;
   readonly markets: readonly CatalogMarket[];
   /** Secret that the private keys of the wallets are derived from. */
@@ -30,7 +30,6 @@ interface DemoTradersOptions {
   readonly log: Log;
 }
 
-/** A price level of a book: whole ticks, and shares. */
 interface Level {
   readonly ticks: number;
   readonly shares: number;
@@ -66,7 +65,6 @@ interface Party {
   readonly exchange: DemoExchange;
 }
 
-/** Each round changes every book. */
 const ROUND_MS = 7_000;
 /**
  * One round of so many cancels and trades, the others only add orders. Closed orders and fills cost the projector some
@@ -78,7 +76,6 @@ const REST_MS = 5_000;
 const SEED = 20_260_105;
 const TAKERS = 4;
 const LEVELS = 4;
-/** Orders of a move that take from the books. */
 const TAKES = 8;
 /** Above 1: the first events of the catalog are traded more often. */
 const PREFERENCE = 1.5;
@@ -163,7 +160,6 @@ export class DemoTraders {
     return this.events.flatMap(({ books }) => books);
   }
 
-  /** The catalog is another one than the demo, or became one. */
   private async leave(): Promise<void> {
     await this.party?.maker.cancelAll().catch(() => undefined);
     const level = this.party === undefined ? 'debug' : 'info';
@@ -175,7 +171,7 @@ export class DemoTraders {
     const { keys, ids } = this.o.catalog().prepared.markets;
     const { markets } = this.o;
     const isThere = ({ conditionId }: CatalogMarket): boolean =>
-      rowsNamed(keys.conditionId!, keyOf('number', conditionId)).length > 0;
+      rowsNamed(keys.conditionId!, keyOf('condition', conditionId)).length > 0;
     return ids.length === markets.length && markets.every(isThere);
   }
 
@@ -203,7 +199,6 @@ export class DemoTraders {
     }
   }
 
-  /** Adds an order to a price level of each book. */
   private async deepen({ maker }: Party): Promise<void> {
     const { random } = this;
     const orders = this.books().flatMap((book): DemoOrder[] => {
@@ -222,7 +217,6 @@ export class DemoTraders {
     const grid = book.market.ticksPerUnit;
     const step = stepOf(book);
     const middle = Math.round((chance * grid) / step) * step;
-    /** Shares by ticks, as `quotes`. */
     const wanted = new Map<number, number>();
     for (let level = 1; level <= LEVELS; level++) {
       const shares = 12 * level + Math.floor(this.random() * 12);
@@ -300,7 +294,6 @@ function stepOf({ market }: DemoBook): number {
   return Math.max(1, Math.floor(market.ticksPerUnit / 200));
 }
 
-/** Returns the order that takes all of these price levels. */
 function crossing(book: DemoBook, isBuy: boolean, levels: readonly Level[]): DemoOrder[] {
   if (levels.length === 0) return [];
   const least = Math.ceil(book.market.minSizeMicro / MICRO);

@@ -5,10 +5,9 @@
  */
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
 
-/** Prefix of IPv4 addresses mapped into IPv6, as `SocketAddress` spells them. */
+/** Prefix of IPv4 addresses mapped into IPv6 (::ffff:0:0/96), as `SocketAddress` spells them. */
 const MAPPED_PREFIX = '::ffff:';
 
-/** Mapped addresses are ::ffff:0:0/96. */
 const MAPPED_PREFIX_BITS = 96;
 
 /**
@@ -56,7 +55,6 @@ export function isLoopback(host: string): boolean {
   return address === '::1' || (isIPv4(address) && address.startsWith('127.'));
 }
 
-/** Host name under which this machine connects to a listener on `host`. */
 export function hostToReach(host: string): string {
   if (host === '::') return '::1';
   return host === '0.0.0.0' ? '127.0.0.1' : host;

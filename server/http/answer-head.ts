@@ -20,9 +20,8 @@ const STATUS_LINES: ReadonlyMap<number, string> = new Map(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 );
 
-/** Header lines that end in numbers. Numbers differ between answers and are written in place. */
+/** Header lines, each with its break before it; blanks reserve the digits of numbers written in place. */
 export interface NumberedLines {
-  /** Each line with its break before it; blanks reserve the digits of its number. */
   readonly text: string;
   /** End of each reserved range, in bytes from the end of the text. */
   readonly placesFromEnd: readonly number[];
@@ -53,7 +52,6 @@ export class CommonHead {
   /** Line reserved for the batch sequence, '' where there is none. */
   private readonly place: string;
   private sequence = 0;
-  /** This head with a reserved line for the batch sequence; made on first use. */
   private placed: CommonHead | undefined;
 
   constructor(headers: Headers, place = '') {

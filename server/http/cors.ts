@@ -12,10 +12,8 @@ export type CorsOrigins = readonly string[];
 
 export const ALL_ORIGINS: CorsOrigins = ['*'];
 
-/** Headers that a page may always send, beside those of the routes. */
 const HEADERS_ALLOWED = ['Content-Type', 'If-None-Match', MIN_SEQUENCE_HEADER];
 
-/** A day. Browsers cap it at some hours. */
 const MAX_AGE_SECONDS = 86_400;
 
 /**
@@ -34,7 +32,6 @@ export function parseCorsOrigins(
     : { ok: false, detail: `${JSON.stringify(wrong)} is no origin` };
 }
 
-/** Text form of origins, the inverse of parseCorsOrigins. */
 export function corsOriginsText(origins: CorsOrigins): string {
   return origins.join(',') || 'none';
 }
@@ -78,10 +75,6 @@ export class Cors implements Heads {
   private readonly unknown: CommonHead;
   private readonly byOrigin = new Map<string, CommonHead>();
 
-  /**
-   * @param exposed names of the headers that a page may read
-   * @param further headers of all answers
-   */
   constructor(origins: CorsOrigins, exposed: readonly string[], further: Headers = []) {
     const isForAll = origins.includes('*');
     this.asksOrigin = !isForAll && origins.length > 0;
@@ -109,12 +102,6 @@ export class Cors implements Heads {
   }
 }
 
-/**
- * Headers of the answer to OPTIONS.
- *
- * @param methods methods of the path
- * @param headers lower-case names of the headers that its routes read
- */
 export function preflightHeaders(methods: readonly string[], headers: readonly string[]): Headers {
   const always = new Set(HEADERS_ALLOWED.map((name) => name.toLowerCase()));
   const own = [...new Set(headers)].filter((name) => !always.has(name));

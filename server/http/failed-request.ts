@@ -18,7 +18,6 @@ export function nextRequestId(): string {
   return `${run}-${requests}`;
 }
 
-/** Text of an error in one log line, at most 500 characters. */
 export function oneLine(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.replace(/\s+/g, ' ').slice(0, 500);

@@ -8,6 +8,7 @@
  * connection; malformed HTTP is answered by the package itself, not in JSON.
  */
 
+import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { LogFields } from '../common/logger.ts';
@@ -49,11 +50,8 @@ import { UwsRequestContext } from './uws-request-context.ts';
 export type { Handler, Method, RequestContext, Route } from './request-context.ts';
 
 export interface HttpServer {
-  /** The bound port, also where PORT=0. */
   readonly port: number;
-  /** Sends a frame to all members of a topic of a WebSocket route. */
   readonly publish: Publish;
-  /** Counts of refused connections and requests. */
   facts(): HttpFacts;
   /** Stops accepting, waits for requests in flight up to a bound, closes every connection. */
   close(): Promise<void>;
@@ -61,11 +59,8 @@ export interface HttpServer {
 
 export interface HttpFacts {
   readonly connections: ConnectionFacts;
-  /**
-   * Requests deferred to a later event-loop iteration, because their callers had used up their time slice.
-   */
+  /** Requests deferred to a later event-loop iteration by the time slices of their callers. */
   readonly putOff: number;
-  /** Bytes of bodies that have not ended. */
   readonly bodyBytes: number;
 }
 
@@ -84,15 +79,11 @@ export interface HttpOptions {
   readonly bodyBytesMax?: BodyBytesMax;
   /** Cap on bytes queued for the readers of all WebSockets together. */
   readonly socketBacklogMax?: number;
-  /** Bounds of open connections; unbounded by default. */
   readonly connections?: ConnectionBounds;
-  /** Bound of WebSockets per caller. */
   readonly socketsPerCaller?: number;
-  /** Longest wait of close() for requests in flight. */
   readonly drainMsMax?: number;
   /** Longest wait for the rest of a refused body. */
   readonly discardMsMax?: number;
-  /** Origins whose pages may read answers; all by default. */
   readonly corsOrigins?: CorsOrigins;
   /** Further headers of all answers. */
   readonly headers?: Headers;
@@ -100,10 +91,8 @@ export interface HttpOptions {
   readonly otherMethods?: Route;
   /** Requests of one event-loop iteration beyond the first seven; by default those of TimeSlice. */
   readonly requestsPerIteration?: number;
-  /** Counter of requests to routes with rate limits; absent: nothing is limited. */
   readonly limiter?: RateLimiter;
   readonly rateHeaders?: RateHeaders;
-  /** Counter of answers by route; absent: nothing is counted. */
   readonly counts?: RequestCounts;
   /** Clock of the rate limits, unix milliseconds. */
   readonly now?: () => number;
@@ -168,7 +157,10 @@ export async function listen(
         served.flatMap((route) => route.headers),
       );
       app.options(path, server.always(204, '', headers));
-      app.any(path, server.always(405, METHOD_NOT_ALLOWED, headers.slice(0, 1)));
+      app.any(path, server.always(405, METHOD_NOT_ALLOWED, headers.slice(0, 1), served[0]));
+    }
+    for (const [folder, route] of foldersWithErrors(routes)) {
+      app.any(`${folder}/*`, server.always(404, NOT_FOUND, [], route));
     }
     app.any('/*', server.always(404, NOT_FOUND, []));
   } else app.any('/*', server.serve(otherMethods));
@@ -199,7 +191,6 @@ export async function listen(
   };
 }
 
-/** Headers of all answers. */
 function headsOf(
   { corsOrigins = ALL_ORIGINS, headers = [], isStale }: HttpOptions,
   exposed: string[],
@@ -210,7 +201,12 @@ function headsOf(
   return new StaleHeads(new Cors(corsOrigins, names, headers), stale, isStale);
 }
 
-/** Methods of routes; GET is served as HEAD too. */
+/** Folders of paths whose routes have errors of their own form, with one of these routes. */
+function foldersWithErrors(routes: readonly Route[]): ReadonlyMap<string, Route> {
+  const own = routes.filter(({ errorOf }) => errorOf !== undefined);
+  return new Map(own.map((route) => [dirname(route.path), route]));
+}
+
 function methodsOf(routes: readonly Route[]): string[] {
   return routes.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]));
 }
@@ -302,9 +298,12 @@ class RunningServer implements ServerState {
     };
   }
 
-  /** Returns a handler with a constant answer. */
-  always(status: number, body: string, headers: Headers): RequestHandler {
-    const run = (context: RequestContext) => context.reply(status, body, headers);
+  always(status: number, body: string, headers: Headers, of?: Route): RequestHandler {
+    const run = (context: RequestContext) => {
+      const own = of?.errorOf?.(status, body);
+      if (own === undefined) return context.reply(status, body, headers);
+      return context.reply(status, own.body, [...headers, ...own.headers]);
+    };
     const route: Route = { method: 'GET', path: '/*', headers: [], bodyBytesMax: 0, run };
     const answer = this.serve(route);
     const answerHead = this.serve(route, true);

@@ -10,7 +10,6 @@ export const IGNORED_HEADER = 'X-Ignored-Parameters';
 const PRINTABLE = /^[\w.[\]-]{1,64}$/;
 const NAMES_MAX = 32;
 
-/** Header for a query string in which only one name has an effect. */
 export function ignoredExcept(known: string, query: string): Headers {
   const names: string[] = [];
   eachPair(query, (sent) => {
@@ -21,7 +20,6 @@ export function ignoredExcept(known: string, query: string): Headers {
   return ignoredHeaders(names);
 }
 
-/** Empty where nothing was ignored. */
 export function ignoredHeaders(names: readonly string[]): Headers {
   if (names.length === 0) return [];
   const shown = new Set(names.map((name) => (PRINTABLE.test(name) ? name : '?')));

@@ -22,7 +22,6 @@ export async function portProblem(host: string, port: number): Promise<string | 
   }
 }
 
-/** @param names names of the settings */
 export async function listenError(host: string, port: number, names: string): Promise<Error> {
   const problem = await portProblem(host, port);
   const what = `cannot listen on ${host}:${port} (${names})`;

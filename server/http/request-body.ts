@@ -49,13 +49,11 @@ export class RequestBody {
     return undefined;
   }
 
-  /** Returns all bytes and releases their count. */
   whole(): Buffer {
     this.pending.release();
     return this.received < this.bytes.length ? this.bytes.subarray(0, this.received) : this.bytes;
   }
 
-  /** Drops the body and releases its count. */
   drop(): void {
     this.bytes = NO_BYTES;
     this.pending.release();

@@ -15,11 +15,6 @@ export function peerAddress({ peers }: ServerState, response: HttpResponse): str
   return Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
 }
 
-/**
- * The caller that a request counts against.
- *
- * @param forwardedFor all its X-Forwarded-For lines, read behind proxies only
- */
 export function callerOfRequest(
   server: ServerState,
   response: HttpResponse,

@@ -2,13 +2,13 @@
  * The interface of the HTTP server towards handlers: a route, the request context and the handler. Types
  * only; the implementation is uws-request-context.ts.
  */
+import type { SettlementTerms } from '../../engine/commands.ts';
 import type { Headers } from './answer-head.ts';
 import type { RateDecision } from './limits/rate-limiter.ts';
 import type { RateClass } from './limits/rate-limits.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-/** One request being answered. */
 export interface RequestContext {
   readonly method: Method;
   /**
@@ -43,7 +43,8 @@ export interface RequestContext {
    * Returns the Retry-After header.
    */
   limitedBy(decision: RateDecision): Headers;
-  /** True after limitedBy(). */
+  /** Makes the answer name the rate limit that the handler counted, where it is used up sooner. */
+  countedBy(decision: RateDecision): void;
   readonly isOverLimit: boolean;
   /** True when the caller has disconnected; nothing will be sent any more. */
   readonly aborted: boolean;
@@ -59,11 +60,23 @@ export interface RequestContext {
   ): void;
   /** reply() for bytes that stay unchanged only until this call returns. */
   replyTransient(status: number, body: Uint8Array, headers?: Headers): void;
+  /** Seconds for which orders of the request wait at least where they would match; `undefined` = none. */
+  readonly takerDelay?: number | undefined;
+  /** Settlement of immediate fills of its orders; `undefined` = at once. */
+  readonly settlement?: SettlementTerms | undefined;
+  /** Closes the connection in place of an answer. */
+  drop(): void;
+}
+
+/** Body and further headers of a refused request. */
+export interface RefusedAnswer {
+  readonly body: string;
+  readonly headers: Headers;
 }
 
 export interface Route {
   readonly method: Method;
-  /** Starts with '/'; a part ':name' matches anything up to the next '/'. */
+  /** Starts with '/'; a part ':name' matches anything up to the next '/', a last part '*' all that follows. */
   readonly path: string;
   /** Lower-case names of the headers to keep. */
   readonly headers: readonly string[];
@@ -73,21 +86,20 @@ export interface Route {
   readonly readsQuery?: boolean;
   /** Handler; may answer later. An error becomes a 500, or a 503 for Unavailable. */
   readonly run: (context: RequestContext) => void | Promise<void>;
-  /** Body of that 500; by default {"error":"internal_error"}. */
+  /** Body of a 500 in place of the default; likewise `tooLarge` of a 413 and `throttled` of a 429. */
   readonly failure?: ((error: unknown) => string) | undefined;
   /** Returns false where it has answered a request whose body is not to be read. */
   readonly admits?: (context: RequestContext) => boolean;
-  /** Body of a 413; by default {"error":"payload too large"}. */
+  /** Rewrites bodies of errors that the server gives in place of the handler. */
+  readonly errorOf?: ((status: number, body: string) => RefusedAnswer) | undefined;
   readonly tooLarge?: string;
   /** Headers of a 429 for a caller that may send no long body now; undefined = it may. */
   readonly longRefused?: ((context: RequestContext) => Headers | undefined) | undefined;
-  /** Rate limits that cover the route; none by default. */
   readonly limits?: readonly RateClass[];
   /**
    * True where requests may change something: answers name the batch sequence, and X-Min-Sequence is ignored.
    */
   readonly writes?: boolean;
-  /** Body of a 429; by default {"error":"Too Many Requests"}. */
   readonly throttled?: string | undefined;
 }
 

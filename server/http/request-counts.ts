@@ -1,9 +1,8 @@
 /** Counts of answers by route and status, and their durations. Thread: I/O. */
 import { Histogram } from '../common/histogram.ts';
 
-/** Statuses that routes answer with; all others share one count behind them. */
 const COUNTED_STATUSES = [
-  200, 204, 304, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503,
+  200, 204, 304, 400, 401, 403, 404, 405, 409, 413, 421, 422, 425, 426, 429, 500, 503,
 ] as const;
 
 const STATUS_MAX = 600;
@@ -36,7 +35,6 @@ export class RouteCounts {
     histogram.addMs(ms);
   }
 
-  /** Statuses with at least one answer. */
   byStatus(): { readonly status: string; readonly count: number; readonly histogram: Histogram }[] {
     return this.durations.flatMap((histogram, column) => {
       if (histogram === undefined) return [];
@@ -50,7 +48,6 @@ export class RouteCounts {
 export class RequestCounts {
   readonly rows: RouteCounts[] = [];
 
-  /** Row of a route, made on first use. */
   row(requested: string, pattern: string): RouteCounts {
     // Requests of any method arrive there, also invented ones.
     const [method, path] = pattern === UNKNOWN ? ['(any)', '(other)'] : [requested, pattern];

@@ -22,7 +22,6 @@ interface RequestLines {
 
 export function readLines(request: HttpRequest, names: readonly string[]): RequestLines {
   const values = new Array<string>(names.length).fill('');
-  /** Bits of the wanted names found so far. */
   let seen = 0;
   const forwarded: string[] = [];
   let length: string | undefined;
@@ -46,7 +45,6 @@ export function readLines(request: HttpRequest, names: readonly string[]): Reque
   return { values, forwardedFor: forwarded.join(','), isAmbiguous, length: length ?? '' };
 }
 
-/** Values of the ':name' parts of a path. */
 export function parametersOf(request: HttpRequest, count: number): readonly string[] {
   const parameters: string[] = [];
   for (let index = 0; index < count; index++) parameters.push(request.getParameter(index) ?? '');

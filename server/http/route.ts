@@ -11,19 +11,17 @@ import type { TSchema } from '../common/schema.ts';
 import type { RateClass } from './limits/rate-limits.ts';
 import type { Handler, Method, RequestContext } from './request-context.ts';
 
-/** The three APIs, whose errors have different bodies (docs/protocol.md#status-codes). */
-export type Api = 'catalog' | 'data' | 'trading';
+/** The APIs, whose errors have different bodies (docs/protocol.md#status-codes). */
+export type Api = 'catalog' | 'data' | 'data-v2' | 'trading';
 
 /**
  * Credentials: none; a wallet's signature (level 1); an API key's HMAC (level 2), for which a read-only key is enough
- * with `level2-read`.
+ * with `level2-read`; either or none with `level2-or-none`.
  */
-export type Access = 'none' | 'level1' | 'level2' | 'level2-read';
+export type Access = 'none' | 'level1' | 'level2' | 'level2-read' | 'level2-or-none';
 
-/** Bound of the body: none is read, a mebibyte, or the bytes of a batch of orders. */
 type BodyBound = 'none' | 'mebibyte' | 'batch';
 
-/** Groups of the OpenAPI document (server/routes/groups.ts). */
 export type RouteGroup =
   | 'orders'
   | 'books'
@@ -35,15 +33,20 @@ export type RouteGroup =
   | 'programs'
   | 'node';
 
-/** Settings that change rows. */
 export interface RouteSettings {
   readonly apiKeysAnswer: 'array' | 'object';
+  readonly app: 'demo' | 'off' | 'on';
+  readonly catalogSyncUrl: string;
   readonly dataTrades: 'own' | 'both';
+  readonly demo: boolean;
+  readonly faults: 'off' | 'operator' | 'on';
   readonly marketRoutes: 'catalog' | 'trading';
   readonly maxBatchOrders: number;
+  readonly maxCancelIds: number;
   readonly orderVersion: '1' | '2' | 'both';
   readonly priceOfBuy: 'ask' | 'bid';
   readonly readyRoute: boolean;
+  readonly relayer: boolean;
   readonly resolveConditionId: boolean;
   readonly revokedAnswer: 'object' | 'text';
 }
@@ -61,10 +64,8 @@ export interface RouteRow {
   readonly query: QuerySpec<unknown>;
   /** Undefined where no body is read. */
   readonly body: TSchema | undefined;
-  /** Body for the OpenAPI document. */
   readonly example?: unknown;
   readonly bodyBounds?: JsonBounds;
-  /** Body of a 200. */
   readonly answer: TSchema;
   /** Body of a 503 that is an answer and no error. */
   readonly unavailable?: TSchema;
@@ -72,17 +73,21 @@ export interface RouteRow {
   readonly media?: readonly string[];
   /** Answers carry an ETag; If-None-Match with it is answered 304. */
   readonly tagged?: true;
+  /** A page for browsers: served at the root alone, and no part of the OpenAPI document. */
+  readonly isPage?: true;
   /** Places orders: a follower of a cluster checks the request before it forwards it. */
   readonly places?: true;
+  /** May change something without credentials: the body is signed. */
+  readonly writes?: true;
+  /** May answer 425. */
+  readonly restarts?: true;
   /** May answer 409. */
   readonly conflicts?: true;
   /** TRADES_ALLOWLIST applies, outside of the data API. */
   readonly listed?: true;
   /** Absent: the group of its list. */
   readonly group?: RouteGroup;
-  /** Members of the row that differ under these settings. */
   readonly configured?: (settings: RouteSettings) => Partial<RouteRow>;
-  /** Returns false where the route is absent; always served by default. */
   readonly served?: (settings: RouteSettings) => boolean;
 }
 
@@ -103,7 +108,9 @@ type CallerOf<Definition> = Definition extends { readonly access: 'level1' }
   ? WalletOwner
   : Definition extends { readonly access: 'level2' | 'level2-read' }
     ? KeyOwner
-    : undefined;
+    : Definition extends { readonly access: 'level2-or-none' }
+      ? KeyOwner | undefined
+      : undefined;
 
 /** Handler that reads request headers and parses its query itself. */
 export interface RawHandler {
@@ -120,7 +127,6 @@ export type AnyHandler = Handler<never, never> | RawHandler;
 export interface Defined<Key extends string, Row, Service, Made> {
   readonly key: Key;
   readonly row: Row;
-  /** Called once for a running node. */
   readonly handler: (service: Service) => Made;
 }
 
@@ -130,9 +136,13 @@ export type DefinedRoute<
   Made extends AnyHandler = AnyHandler,
 > = Defined<Key, RouteRow, Service, Made>;
 
-const API_LIMITS = { catalog: ['catalog'], data: ['trades'], trading: ['trading'] } as const;
+const API_LIMITS = {
+  catalog: ['catalog'],
+  data: ['trades'],
+  'data-v2': ['trades'],
+  trading: ['trading'],
+} as const;
 
-/** @param handler its query and caller have the types that follow from the definition */
 export function route<
   const Key extends RouteName,
   const Definition extends RouteDefinition,
@@ -169,14 +179,12 @@ function rowOf(definition: RouteDefinition): RouteRow {
 
 type RouteList = readonly Defined<string, unknown, never, unknown>[];
 
-/** Service that all handlers of a list are made from. */
 export type ServiceOf<Routes extends RouteList> = Routes[number]['handler'] extends (
   service: infer Service,
 ) => unknown
   ? Service
   : never;
 
-/** Handlers of a list by the keys of its routes. */
 export type HandlersOf<Routes extends RouteList> = {
   readonly [Route in Routes[number] as Route['key']]: ReturnType<Route['handler']>;
 };
@@ -191,7 +199,6 @@ export function handlersOf<const Routes extends RouteList>(
 
 type Lists = Readonly<Record<string, RouteList>>;
 
-/** Services of lists, by the names of the lists. */
 export type ServicesOf<Given extends Lists> = {
   readonly [Name in keyof Given]: ServiceOf<Given[Name]>;
 };
@@ -207,8 +214,9 @@ export function handlersOfLists<Given extends Lists, Name extends keyof Given>(
 }
 
 /** True where requests may change something; in a cluster the leader decides them. */
-export function writes(method: string, { access }: Pick<RouteRow, 'access'>): boolean {
-  return method !== 'GET' && access !== 'none';
+export function writes(method: string, row: Pick<RouteRow, 'access' | 'writes'>): boolean {
+  const isOpen = row.access === 'none' || row.access === 'level2-or-none';
+  return method !== 'GET' && (!isOpen || row.writes === true);
 }
 
 /** Text of a row that repeats the one before it without a difference. */

@@ -4,9 +4,7 @@
  */
 type Headers = readonly (readonly [string, string])[];
 
-/** Answer header of requests that write. */
 export const SEQUENCE_HEADER = 'X-Sequence';
-/** Request header of reads. */
 export const MIN_SEQUENCE_HEADER = 'X-Min-Sequence';
 
 export function sequenceHeaders(sequence: number): Headers {

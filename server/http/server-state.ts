@@ -14,23 +14,18 @@ export interface ServerState {
   readonly trustProxy: number;
   readonly log: (line: string, fields?: LogFields) => void;
   readonly bytesInFlightMax: number;
-  /** Bytes of answers that slow readers have not taken yet. */
   bytesInFlight: number;
-  /** True while draining: answers say that the connection ends. */
   readonly closing: boolean;
   readonly cors: Heads;
   readonly peers: ConnectedPeers;
   readonly turn: TimeSlice;
   readonly bodies: BodyBytes;
   readonly bodyBudget: BodyBudget;
-  /** Undefined where no request is limited. */
   readonly limiter: RateLimiter | undefined;
   readonly rateHeaders: RateHeaders;
-  /** Longest wait for the rest of a refused body. */
   readonly discardMsMax: number;
   /** Unix milliseconds; may lag by a few. */
   readonly now: () => number;
-  /** Batch sequence for X-Sequence of requests that write; undefined: answers name none. */
   readonly sequence: (() => number) | undefined;
   /** Counts the end of a request. */
   settled(): void;

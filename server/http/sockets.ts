@@ -35,7 +35,6 @@ export interface SocketHandler {
   alive(bytes: number): void;
   /** Part of the queue was taken by the peer. */
   drained(): void;
-  /** End of the connection, by either side. */
   closed(): void;
 }
 
@@ -55,7 +54,6 @@ export interface SocketRoute {
 /** Sends one frame to all members of a topic. */
 export type Publish = (topic: string, text: Uint8Array) => void;
 
-/** Headers of the upgrade, in the order of the package's arguments. */
 const HANDSHAKE = ['sec-websocket-key', 'sec-websocket-protocol', 'sec-websocket-extensions'];
 
 /** Limit of the package. */
@@ -79,7 +77,6 @@ interface Holder {
   socket: UwsSocket | undefined;
 }
 
-/** All WebSockets of a server. */
 export class Sockets {
   private readonly open = new Set<UwsSocket>();
   private closing = false;
@@ -87,11 +84,6 @@ export class Sockets {
   private readonly closed: () => void;
   private readonly backlog: SocketBacklog;
 
-  /**
-   * @param gate refuses upgrades of callers beyond their rate or bound
-   * @param closed called at the end of each connection, once
-   * @param backlogMax bytes queued for the readers of all of them together
-   */
   constructor(
     gate: UpgradeGate,
     closed: () => void,
@@ -103,7 +95,7 @@ export class Sockets {
     this.backlog = new SocketBacklog(backlogMax, this.open, log);
   }
 
-  /** Counts a frame published to a topic, at most for all members. */
+  /** Counts a frame published to a topic as if every socket were a member. */
   published(bytes: number): void {
     this.backlog.added(bytes, this.open.size);
   }
@@ -142,7 +134,6 @@ export class Sockets {
     });
   }
 
-  /** Refuses new connections and ends the open ones. */
   close(): void {
     this.closing = true;
     for (const socket of [...this.open]) socket.end(GOING_AWAY, 'the node is stopping');
@@ -185,7 +176,6 @@ class UwsSocket implements Socket, Waiting {
   private readonly backlog: SocketBacklog;
   /** Set while the queue drains before the end; nothing is queued behind it. */
   private ending: Ending | undefined = undefined;
-  /** Messages received after its end. */
   private ignored = 0;
 
   constructor(ws: WebSocket<Holder>, backlog: SocketBacklog) {
@@ -234,7 +224,6 @@ class UwsSocket implements Socket, Waiting {
     else ws.end(code, reason);
   }
 
-  /** Handler of messages; undefined after the end. */
   hearer(): SocketHandler | undefined {
     if (this.ending !== undefined) {
       this.ignored += 1;

@@ -97,7 +97,6 @@ export function patchedBinary(name: string, source: Uint8Array): Patched {
   return { ok: true, bytes };
 }
 
-/** Lower-case hexadecimal SHA-256. */
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
@@ -145,7 +144,6 @@ function sections(file: Buffer): Section[] {
   });
 }
 
-/** Offset of a whole string inside a string table, or undefined. */
 function stringOffset(file: Buffer, table: Section, text: string): number | undefined {
   const strings = file.subarray(table.offset, table.offset + table.size);
   const at = strings.indexOf(`\0${text}\0`, 0, 'latin1');

@@ -31,9 +31,7 @@ import { hasSequence, MIN_SEQUENCE_HEADER } from './sequence.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-/**
- * Answers above this size wait for room under the cap; smaller ones are bounded by the number of connections.
- */
+/** Answers above this size wait for room under the cap; the number of connections bounds smaller ones. */
 const LARGE_BYTES = 64 * 1024;
 
 /** Bodies up to this size are read from any caller: a batch of some fifteen orders. */
@@ -84,7 +82,6 @@ export class UwsRequestContext implements RequestContext {
   private url: string | undefined = undefined;
   private caller: string | undefined = undefined;
   private bytes: Buffer = NO_BODY;
-  /** Unfinished body. */
   private arriving: RequestBody | undefined = undefined;
   /** Body that arrived in one chunk, until its callback returns. */
   private chunk: ArrayBuffer | undefined = undefined;
@@ -93,7 +90,6 @@ export class UwsRequestContext implements RequestContext {
   private remaining = 0;
   private readonly head: CommonHead;
   private readonly isHead: boolean;
-  /** Bytes of the answer not taken by a slow reader yet. */
   private waitingBytes = 0;
   /** True inside a callback of the package, which has corked the socket. */
   private corked = true;
@@ -101,7 +97,6 @@ export class UwsRequestContext implements RequestContext {
   private failed = 'was answered 500';
   /** True after reply(), or an error in its place. */
   private answered = false;
-  /** True where the bytes of the answer may change after this call. */
   private transient = false;
   /** True when the whole answer was sent or the caller has disconnected: the response is dead. */
   private over = false;
@@ -161,16 +156,11 @@ export class UwsRequestContext implements RequestContext {
     return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /**
-   * Runs the route, at once or when the body has arrived.
-   *
-   * @param plan rate limits that the request has to fit, undefined where nothing is counted
-   */
   start(request: HttpRequest, plan: RatePlan | undefined): void {
     this.plan = plan;
     if (!this.server.turn.takes(this)) this.putOff(request);
     else if (this.isAmbiguous) this.refuseLength();
-    else if (this.server.closing) this.reply(503, SHUTTING_DOWN);
+    else if (this.server.closing) this.replyError(503, SHUTTING_DOWN);
     else if (this.isAdmitted()) this.begin(request);
     this.request = undefined;
     // A response without answer and without this handler would end the process.
@@ -201,7 +191,6 @@ export class UwsRequestContext implements RequestContext {
     this.response.cork(() => void (this.isAdmitted() && this.run()));
   }
 
-  /** Refuses an ambiguous length; nothing more is read of this connection. */
   private refuseLength(): void {
     this.answered = true;
     this.writeHead(400, CONNECTION_CLOSE);
@@ -222,7 +211,7 @@ export class UwsRequestContext implements RequestContext {
     // A connection of a proxy is shared by other callers.
     this.isLast = decision.refusedInRow > REFUSED_MAX && server.trustProxy === 0;
     if (this.isLast) server.turn.spend(this.counted());
-    this.reply(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(decision));
+    this.replyError(429, this.route.throttled ?? TOO_MANY_REQUESTS, this.limitedBy(decision));
     return false;
   }
 
@@ -234,7 +223,15 @@ export class UwsRequestContext implements RequestContext {
     return rateHeaders.retryAfter(decision, now());
   }
 
-  /** Caller that the rate limits count the request against. */
+  countedBy(decision: RateDecision): void {
+    const { rateHeaders } = this.server;
+    if (!rateHeaders.showsHandlerRows) return;
+    const isFirst = this.limitLines === undefined || decision.warned;
+    if (!isFirst && decision.remaining >= this.remaining) return;
+    this.limitLines = rateHeaders.linesOf(decision);
+    this.remaining = decision.remaining;
+  }
+
   counted(): Caller {
     this.who ??= callerOfRequest(this.server, this.response, this.forwardedFor);
     return this.who;
@@ -279,9 +276,7 @@ export class UwsRequestContext implements RequestContext {
     });
   }
 
-  /**
-   * Runs with a body of one chunk, the usual case: it is copied when the handler asks for a copy or awaits.
-   */
+  /** Runs with a body of one chunk, the usual case; it is copied only when the handler asks or awaits. */
   private runWith(chunk: ArrayBuffer): void {
     this.chunk = chunk;
     this.run();
@@ -289,7 +284,6 @@ export class UwsRequestContext implements RequestContext {
     this.chunk = undefined;
   }
 
-  /** Refuses a body that is not read further: the connection ends with the answer. */
   private refuseUnread(status: number, body: string, headers: Headers): void {
     this.isLast = true;
     this.corked = true;
@@ -332,7 +326,7 @@ export class UwsRequestContext implements RequestContext {
       return;
     }
     if (error instanceof Unavailable) {
-      this.reply(503, error.body, RETRY_SOON);
+      this.replyError(503, error.body, RETRY_SOON);
       return;
     }
     let body = INTERNAL_ERROR;
@@ -343,9 +337,16 @@ export class UwsRequestContext implements RequestContext {
       second = thrown;
     }
     this.failed = why;
-    this.reply(FAILED, body);
+    this.replyError(FAILED, body);
     if (second === undefined) return;
     this.server.log(`${method} ${path} failed to say why: ${oneLine(second)}`);
+  }
+
+  /** Answers in the form of the route's API. */
+  private replyError(status: number, body: string, headers: Headers = NO_HEADERS): void {
+    const own = this.route.errorOf?.(status, body);
+    if (own === undefined) this.reply(status, body, headers);
+    else this.reply(status, own.body, [...headers, ...own.headers]);
   }
 
   /** Logs a failure; the answer carries the id of the log line. */
@@ -370,6 +371,13 @@ export class UwsRequestContext implements RequestContext {
     this.answered = true;
     if (this.corked) this.send(status, body, sentHeaders);
     else this.response.cork(() => this.send(status, body, sentHeaders));
+  }
+
+  drop(): void {
+    if (this.over) return;
+    this.answered = true;
+    this.abort();
+    this.response.close();
   }
 
   private send(status: number, body: string | Uint8Array, headers: Headers): void {
@@ -406,7 +414,6 @@ export class UwsRequestContext implements RequestContext {
     if (this.server.closing || this.isLast) this.response.writeHeader('Connection', 'close');
   }
 
-  /** Common head; for a request that may have written, with its batch sequence. */
   private headWith(headers: Headers): CommonHead {
     const { head, route, server } = this;
     // An answer decided by another node names the batch already.
@@ -445,6 +452,8 @@ export class UwsRequestContext implements RequestContext {
   }
 
   private abort(): void {
+    // The package reports the end of a connection that drop() closes.
+    if (this.over) return;
     this.aborted = true;
     if (this.arriving !== undefined) this.server.bodyBudget.gone(this.response);
     this.finish();

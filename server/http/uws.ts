@@ -34,7 +34,6 @@ export interface UwsApp extends Omit<TemplatedApp, 'listen'> {
   setIdleTimeout(seconds: number): unknown;
 }
 
-/** Parts of the package used by the node. */
 interface Uws {
   App(): UwsApp;
   us_listen_socket_close(socket: us_listen_socket): void;
@@ -88,7 +87,6 @@ function load(): Uws {
   }
 }
 
-/** Loads the patched copy from the user's cache or, where that is impossible, a fresh folder. */
 function loadPatched(): Uws {
   const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   const failures = new Set<string>();
@@ -112,7 +110,6 @@ function loadPatched(): Uws {
   throw new Error(`cannot load a patched copy of uWebSockets.js: ${reasons}. ${ADVICE}`);
 }
 
-/** Path of the copy in the user's cache, made again unless its bytes are the pinned ones. */
 function cachedCopy(name: string): string {
   const setting = process.env.XDG_CACHE_HOME;
   const root = setting && isAbsolute(setting) ? setting : join(homedir(), '.cache');

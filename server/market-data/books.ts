@@ -89,7 +89,6 @@ export class BookRenderer {
     return undefined;
   }
 
-  /** Renders both books of a pair at one version, so that they are complements. */
   renderPair(
     token: number,
     side: SideCode,
@@ -116,7 +115,6 @@ export class BookRenderer {
     return book.version === (version & ~1) ? book.bytes : undefined;
   }
 
-  /** Returns the complement of a token; UNKNOWN if there is none. */
   complementOf(token: number): number {
     const tokenRow = tokenComplement(this.tables, this.slotOf(token));
     return tokenRow === 0 ? UNKNOWN : this.texts.known.of(tokenRow);
@@ -132,7 +130,6 @@ export class BookRenderer {
     return bytes;
   }
 
-  /** Renders a depth that is not the current one. It is not cached. */
   copy(tokenRow: TokenRow, side: BookSide, depth: Depth): Buffer {
     return this.make(tokenRow, SideCode[side], depth);
   }

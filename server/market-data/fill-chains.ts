@@ -23,7 +23,6 @@ export class FillChain {
   /** Newest fill sequence + 1, by account or market; 0 = none. */
   private readonly heads: Float64Array;
 
-  /** @param owners the highest row of an account, or of a market */
   constructor(window: FillWindow, owners: number) {
     this.window = window;
     this.distances = new Uint32Array(window.mask + 1);
@@ -43,7 +42,6 @@ export class FillChain {
     return newest < this.window.first ? NONE : newest;
   }
 
-  /** Previous fill sequence of a chain, or NONE. */
   before(sequence: number): number {
     const { first, mask } = this.window;
     const distance = this.distances[sequence & mask]!;

@@ -10,16 +10,16 @@ import { marketFirstToken, marketTokens } from '../../engine/reads.ts';
 import { ADDRESS_WORDS, ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
-import { bytesToWords, hexToBytes } from '../common/uint256.ts';
+import { bytesToWords, conditionToBytes, hexToBytes } from '../common/uint256.ts';
 
 const conditionBytes = new Uint8Array(4 * ID_WORDS);
 const condition = new Int32Array(ID_WORDS);
 const addressBytes = new Uint8Array(4 * ADDRESS_WORDS);
 const address = new Int32Array(ADDRESS_WORDS);
 
-/** Finds a condition id, `0x` and hex digits in any case; 0 = unknown. */
+/** Finds a condition id of either length, `0x` and hex digits in any case; 0 = unknown. */
 export function marketByCondition(tables: Tables, text: string): MarketRow | 0 {
-  if (!hexToBytes(text, conditionBytes.length, conditionBytes, 0)) return 0;
+  if (!conditionToBytes(text, conditionBytes)) return 0;
   return findMarket(tables, bytesToWords(conditionBytes, condition), 0);
 }
 

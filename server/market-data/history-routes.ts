@@ -6,6 +6,7 @@
 
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { Pips, TokenRow } from '../../engine/tables/units.ts';
+import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
 import { ProjectionUnready } from '../../storage/projection/reader.ts';
 import { DECIMAL_BYTES_MAX, microText, writeInteger, writePips } from '../common/decimal.ts';
 import { errorBody } from '../common/error-bodies.ts';
@@ -149,7 +150,6 @@ async function answerVolumes(
   context.reply(200, `[${rows.join(',')}]`);
 }
 
-/** Answers 503 while the projection cannot be read. */
 function unlessUnready<Query>(handler: Handler<Query>): Handler<Query> {
   return async (...args) => {
     const [context] = args;
@@ -217,11 +217,8 @@ async function renderToken(
 }
 
 /** Row of POST /data/volumes. Amounts are decimal texts, as the web client reads them. */
-function volumeOf(
-  { history, now, tables }: HistoryRouteParts,
-  conditionId: string,
-  has24h: boolean,
-) {
+function volumeOf({ history, now, tables }: HistoryRouteParts, sent: string, has24h: boolean) {
+  const conditionId = wholeCondition(sent);
   const market = marketByCondition(tables, conditionId);
   if (market === 0) return { condition_id: conditionId, status: 404, error: 'market not found' };
   const volume = microText(history.volumes.totalOf(market));

@@ -6,7 +6,6 @@ import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 
-/** Maximum of tokens in one batch, and of conditions in one request for volumes. */
 const HISTORY_TOKENS_MAX = 20;
 const CONDITIONS_MAX = 500;
 

@@ -8,7 +8,9 @@ import { ledgerTotals } from '../../engine/ledger/reads.ts';
 import {
   FILL_BYTES,
   type FillRows,
+  fillFails,
   fillRow,
+  fillSize,
   fillTakerCollateral,
   fillTakerToken,
   fillTime,
@@ -30,11 +32,9 @@ export interface HistoryOptions {
   /** `undefined` if there are none and none can be made. */
   readonly projections: Projections | undefined;
   readonly log: (level: 'info' | 'warn', line: string) => void;
-  /** Ends the recovery early. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Milliseconds between checks for newly projected fills. */
 const FORGET_MS = 5_000;
 const FILLS_PER_TURN = 2 ** 15;
 
@@ -104,13 +104,14 @@ export class HistoryService {
   }
 
   private count(fills: FillRows, row: FillRow): void {
+    if (fillFails(fills, row)) return;
     this.prices.add(fills, row);
     const market = tokenMarket(this.options.tables, fillTakerToken(fills, row));
-    this.volumes.add(market, fillTime(fills, row), fillTakerCollateral(fills, row));
+    const collateral = fillTakerCollateral(fills, row);
+    this.volumes.add(market, fillTime(fills, row), collateral, fillSize(fills, row));
   }
 }
 
-/** Loads the projection. Discards it if it is damaged or follows from other fills. */
 function load(options: HistoryOptions, end: number): { volumes: MarketVolumes; end: number } {
   const { fills, log, projections, tables } = options;
   const nothing = { volumes: new MarketVolumes(tables), end: 0 };
@@ -119,7 +120,7 @@ function load(options: HistoryOptions, end: number): { volumes: MarketVolumes; e
   const position = projections?.position();
   if (projections === undefined) return nothing;
   if (position === undefined) {
-    // Of no fills and entries all is there; else the follower begins anew.
+    // Without fills and entries an empty projection is complete; else the projector rebuilds it.
     if (isWhole) projections.reject(true);
     return nothing;
   }

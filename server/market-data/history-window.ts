@@ -94,7 +94,6 @@ function defaultStep(seconds: number): Step {
   return (step === -1 ? DEFAULT_SECONDS_MAX.length : step) as Step;
 }
 
-/** Shortest step that is not shorter than the requested one; the longest step for anything above. */
 function stepFor(minutes: number): Step {
   const step = STEP_MINUTES.findIndex((length) => minutes <= length);
   return (step === -1 ? STEP_MINUTES.length - 1 : step) as Step;

@@ -21,7 +21,8 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { QUOTE } from '../common/json-measure.ts';
-import { decimalToWords, wordsToDecimal } from '../common/uint256.ts';
+import { isPosition } from '../common/position-ids.ts';
+import { decimalToWords, hexToWords, wordsToDecimal } from '../common/uint256.ts';
 
 export interface Rendered {
   /** Even: no writer was changing the book. */
@@ -43,7 +44,6 @@ const LEAD_DIGITS = 8;
 /** Probes for tokens with colliding first digits. Further ones are found by their string. */
 const PROBES_MAX = 8;
 const SPREAD = 0x9e3779b1;
-/** Initial size of the table by first digits. */
 const PLACES_FIRST = 2_048;
 const PLACES_EACH = 4;
 
@@ -70,7 +70,6 @@ export class KnownTokens {
   /** Token + 1; 0 = not requested yet. */
   private readonly bySlot: Int32Array;
   private readonly key = new Int32Array(ID_WORDS);
-  /** Hash of the first digits of an id. */
   private readonly hashes: Int32Array;
   /** Open addressing by the first digits: token + 1, 0 = free; at most a quarter full. */
   private places = new Int32Array(PLACES_FIRST);
@@ -91,7 +90,7 @@ export class KnownTokens {
   find(tokenId: string): number {
     const known = this.byId.get(tokenId);
     if (known !== undefined) return known;
-    if (!decimalToWords(tokenId, this.key, 0)) return UNKNOWN;
+    if (!tokenToWords(tokenId, this.key)) return UNKNOWN;
     const tokenRow = findToken(this.tables, this.key, 0);
     return tokenRow === 0 ? UNKNOWN : this.of(tokenRow);
   }
@@ -180,6 +179,11 @@ export class KnownTokens {
     this.places = new Int32Array(2 * this.places.length);
     for (let token = 0; token < this.ids.length; token++) this.place(token);
   }
+}
+
+/** Reads a decimal id, or the hex digits of a position (docs/protocol.md#positions). */
+function tokenToWords(id: string, key: Int32Array): boolean {
+  return decimalToWords(id, key, 0) || (isPosition(id) && hexToWords(id, key));
 }
 
 function hashOf(bytes: DataView, at: number): number {

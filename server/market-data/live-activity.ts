@@ -40,7 +40,6 @@ type TradeRow = Static<typeof TradesAnswer>[number];
 
 export interface LiveActivityParts {
   readonly trades: TradesRenderer;
-  /** Callers that may read trades: wallets and amounts are the same here. */
   readonly allowlist: Allowlist;
 }
 

@@ -17,7 +17,6 @@ import {
 } from '../../storage/projection/prices.ts';
 import { readRows } from '../../storage/projection/reader.ts';
 
-/** Fills from `from` to the first fill of the next period. */
 interface Recent {
   readonly from: number;
   readonly tokens: TokenMinutes;
@@ -34,7 +33,6 @@ export class PriceHistory {
     this.newer = { from, tokens: new TokenMinutes() };
   }
 
-  /** Adds the fill of a row. Fills come in the order of time. */
   add(fills: FillRows, row: FillRow): void {
     this.newer.tokens.addFill(fills, row);
   }
@@ -73,6 +71,20 @@ export class PriceHistory {
     return out;
   }
 
+  /** Newest trade of a token up to a minute (since 1970); undefined without one. Throws ProjectionUnready. */
+  latest(
+    token: TokenRow,
+    until: number,
+  ): { readonly minute: number; readonly pips: number } | undefined {
+    let found: { minute: number; pips: number } | undefined;
+    const take = (minute: number, pips: number): void => {
+      if (minute <= until && minute >= (found?.minute ?? 0)) found = { minute, pips };
+    };
+    this.stored((prices) => prices.series(token, 0, until, until, take));
+    for (const { tokens } of [this.older, this.newer]) tokens.all.get(token)?.each(take);
+    return found;
+  }
+
   /** Minute of the token's first trade; undefined without a trade. Throws ProjectionUnready. */
   firstMinute(token: TokenRow): number | undefined {
     return (
@@ -82,7 +94,6 @@ export class PriceHistory {
     );
   }
 
-  /** Reads the projection; returns undefined if all fills are in memory. */
   private stored<T>(read: (prices: Prices) => T): T | undefined {
     const { from } = this.older;
     if (from === 0 && this.projections?.position() === undefined) return undefined;

@@ -17,16 +17,29 @@ export interface MarketInfo {
   readonly slug: string;
   readonly icon: string;
   readonly eventSlug: string;
+  readonly eventId?: string;
   /** ISO 8601; absent or '' = none. */
   readonly endDate?: string;
+  readonly archived?: boolean;
   /** Labels in the order of the token ids. */
   readonly outcomes: readonly string[];
-  /** `undefined` if the catalog does not list them. */
   readonly tokenIds?: readonly string[];
 }
 
 export interface MarketLifecycle extends Pick<MarketInfo, 'question' | 'slug' | 'outcomes'> {
   readonly description: string;
+  readonly active: boolean;
+  /** Tick size; 0 = unreadable. */
+  readonly tick: number;
+  /** Facts of the catalog, each where it has them. */
+  readonly listed: {
+    readonly feesEnabled?: boolean;
+    readonly feeSchedule?: object;
+    readonly sportsMarketType?: string;
+    readonly line?: number;
+    readonly gameStartTime?: string;
+    readonly groupItemTitle?: string;
+  };
   readonly event: {
     readonly id: string;
     readonly ticker: string;
@@ -41,7 +54,6 @@ export interface MarketLifecycle extends Pick<MarketInfo, 'question' | 'slug' | 
  */
 export type MarketLookup = (market: MarketRow) => MarketInfo | undefined;
 
-/** Constant parts of a trade row in UTF-8, with the values of the trade between them. */
 export interface TradeTexts {
   readonly info: MarketInfo | undefined;
   /** From the wallet's closing quote to the size, for a BUY and a SELL. */
@@ -64,7 +76,6 @@ export class TokenTexts {
   private readonly heads = new Map<TokenRow, Buffer>();
   private readonly trades = new Map<TokenRow, TradeTexts>();
 
-  /** @param asset name of a token in rows of the data API (TRADES_ASSET) */
   constructor(
     tables: Tables,
     lookup: MarketLookup,

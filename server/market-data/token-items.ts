@@ -11,7 +11,6 @@ export type ParsedTokens =
   | {
       readonly ok: true;
       readonly tokens: string[];
-      /** Requested side of each token, or '' for both. */
       readonly sides: ('' | 'BUY' | 'SELL')[];
     }
   | { readonly ok: false; readonly error: string };

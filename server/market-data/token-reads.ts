@@ -28,7 +28,6 @@ export interface TokenReadParts {
   readonly commits: Commits | undefined;
 }
 
-/** An answer; undefined if a writer was changing the book at every try. */
 type Rendered = { readonly status: number; readonly body: string | Uint8Array } | undefined;
 
 export class TokenReads {
@@ -54,7 +53,6 @@ export class TokenReads {
     };
   }
 
-  /** Handler about the token of its query, from the best prices and the last trade. */
   ofTop<Query extends TokenQuery>(
     unknown: string,
     render: (top: Top, query: Query) => Rendered,
@@ -156,7 +154,6 @@ export class TokenReads {
     } else context.replyTransient(200, body);
   }
 
-  /** Passes on the tokens of a body once they are looked up, or refuses the body. */
   private withTokens(
     context: RequestContext,
     use: (parsed: Extract<ParsedTokens, { readonly ok: true }>) => void | Promise<void>,

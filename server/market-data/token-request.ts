@@ -149,7 +149,6 @@ function byteAt(body: DataView, at: number, end: number): number {
   return at < end ? body.getUint8(at) : 0;
 }
 
-/** Position after `{"token_id":"`. */
 function passHead(body: DataView, from: number, end: number): number {
   const at = passText(body, pass(body, from, end, OPEN_OBJECT), end, TOKEN_ID);
   return pass(body, pass(body, at, end, COLON), end, QUOTE);

@@ -65,7 +65,6 @@ const NO_TRADES = notFound('NO_TRADES');
 
 const MICRO_PER_PIP = 100;
 
-/** State that the routes of tokens share. */
 export class TokenRouteReads extends TokenReads {
   readonly books: BookRenderer;
   readonly config: TokenDialect;
@@ -239,7 +238,6 @@ export const TOKEN_ROUTES = [
   ),
 ];
 
-/** Two routes: the token is a field of the query, or ends the path. */
 function oneToken<const Key extends `GET /${string}`>(
   key: Key,
   definition: RouteDefinition,

@@ -42,7 +42,6 @@ export const PRICE_PATH = compileQuery(PriceParameters, ['token_id']);
 export const PRICE_QUERY_BID = compileQuery(BidParameters);
 export const PRICE_PATH_BID = compileQuery(BidParameters, ['token_id']);
 
-/** Item of a body with many tokens; a side of '' counts as absent. */
 export const TokenItem = Type.Object({
   token_id: Type.String(),
   side: Type.Optional(

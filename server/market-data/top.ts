@@ -28,15 +28,11 @@ import {
 import { READ_TRIES } from './books.ts';
 
 export interface Top {
-  /** Even: no writer was changing the book. */
   readonly version: number;
-  /** Pips; 0 = no bid. */
+  /** Pips of the best prices and of the last trade, with the side of its taker; 0 = none. */
   readonly bid: Pips | 0;
-  /** Pips; 0 = no ask. */
   readonly ask: Pips | 0;
-  /** Pips; 0 = never traded. */
   readonly last: Pips | 0;
-  /** Side of the last taker. */
   readonly lastSide: 'BUY' | 'SELL';
   readonly ticksPerUnit: TicksPerUnit;
   readonly baseFeeBps: number;

@@ -10,10 +10,12 @@
 
 import { assert } from '../../engine/book/matching.ts';
 import {
+  fillFails,
   fillMaker,
   fillMakerOwner,
   fillMatch,
   fillRow,
+  fillScheduleFee,
   fillSize,
   fillTaker,
   fillTakerCollateral,
@@ -38,7 +40,12 @@ export class TradesIndex implements FillWindow {
   /** Micro-units of the whole match: shares, and the taker's collateral. */
   readonly size: Float64Array;
   readonly collateral: Float64Array;
-  /** Matches by the taker's wallet and by its signer, fills by the maker's; matches by market. */
+  /** The taker's fee of a schedule, on top of its collateral as a buyer, and off it as a seller. */
+  readonly fee: Float64Array;
+  /**
+   * Matches by the taker's wallet and by its signer, fills by the maker's; matches by market. A trade that fails is in
+   * those by signer alone.
+   */
   readonly taken: FillChain;
   readonly takenBySigner: FillChain;
   readonly made: FillChain;
@@ -60,6 +67,7 @@ export class TradesIndex implements FillWindow {
     this.price = new Int32Array(rows);
     this.size = new Float64Array(rows);
     this.collateral = new Float64Array(rows);
+    this.fee = new Float64Array(rows);
     const { accounts, markets } = tables.capacities;
     this.taken = new FillChain(this, accounts);
     this.takenBySigner = new FillChain(this, accounts);
@@ -88,8 +96,9 @@ export class TradesIndex implements FillWindow {
     const slot = fill & this.mask;
     this.toMatch[slot] = fill - match;
     // A print is one row, that of its taker.
+    const isPublic = !fillFails(tables, row);
     if (!isPrint(tables, row)) {
-      this.made.add(fillMaker(tables, row), fill);
+      if (isPublic) this.made.add(fillMaker(tables, row), fill);
       this.madeBySigner.add(fillMakerOwner(tables, row), fill);
     }
     if (match < this.first) return;
@@ -98,22 +107,25 @@ export class TradesIndex implements FillWindow {
     const collateral = fillTakerCollateral(tables, row);
     if (fill === match) {
       const market = tokenMarket(tables, fillTakerToken(tables, row));
-      this.taken.add(fillTaker(tables, row), fill);
+      if (isPublic) {
+        this.taken.add(fillTaker(tables, row), fill);
+        this.inMarket.add(market, fill);
+      }
       this.takenBySigner.add(fillTakerOwner(tables, row), fill);
-      this.inMarket.add(market, fill);
       this.marketSide[slot] = market * 2 + fillTakerSide(tables, row);
       this.price[slot] = price;
       this.size[slot] = size;
       this.collateral[slot] = collateral;
+      this.fee[slot] = fillScheduleFee(tables, row);
       return;
     }
     const at = match & this.mask;
     this.size[at]! += size;
     this.collateral[at]! += collateral;
+    this.fee[at]! += fillScheduleFee(tables, row);
     if (this.price[at] !== price) this.price[at] = 0;
   }
 
-  /** First fill of a fill's match. */
   matchOf(fill: number): number {
     return fill - this.toMatch[fill & this.mask]!;
   }

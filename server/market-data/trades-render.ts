@@ -40,7 +40,6 @@ const OBJECT_END = ascii('},');
 
 const ADDRESS_TEXT_BYTES = 42;
 const HASH_TEXT_BYTES = 64;
-/** Bytes of a row without its token's texts. */
 const OWN_BYTES_MAX =
   WALLET.length +
   PRICE.length +
@@ -242,7 +241,6 @@ export class TradesRenderer {
     return closed(page);
   }
 
-  /** Copies a cached row, with a comma after it; returns false if it is not cached. */
   private copy(page: Page, key: number, info: MarketInfo | undefined): boolean {
     const row = this.cache.find(key, info);
     if (row === undefined) return false;
@@ -288,7 +286,6 @@ export class TradesRenderer {
   }
 }
 
-/** Closes the array of a page. The bracket replaces the last comma. */
 function closed(page: Page): Buffer {
   const { bytes } = page;
   const end = Math.max(1, page.used - 1);

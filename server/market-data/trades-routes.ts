@@ -13,7 +13,6 @@ import { TRADES_QUERY, TradesAnswer } from './trades-schemas.ts';
 
 export interface TradesRouteParts {
   readonly trades: TradesRenderer;
-  /** Callers that may read trades. */
   readonly allowlist: Allowlist;
   /** Unknown fields are ignored, and named in a header of the answer. */
   readonly isTolerant: boolean;

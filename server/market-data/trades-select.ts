@@ -13,6 +13,7 @@
  * Thread: I/O. Non-goals: text.
  */
 import {
+  fillFails,
   fillKind,
   fillMaker,
   fillMakerCollateral,
@@ -24,6 +25,7 @@ import {
   fillTakerToken,
   fillTime,
   isPrint,
+  unsettledEver,
 } from '../../engine/reads.ts';
 import { MatchKind } from '../../engine/tables/codes.ts';
 import {
@@ -54,6 +56,21 @@ export const Row = {
 } as const;
 export const ROW_DOUBLES = 8;
 
+/** A row by its match and its key: a page begins behind it. */
+export interface TradeRowPlace {
+  readonly match: number;
+  readonly key: number;
+}
+const NEWEST: TradeRowPlace = { match: Number.POSITIVE_INFINITY, key: 0 };
+
+export interface TradesBounds {
+  readonly after?: TradeRowPlace;
+  /** Unix seconds, both inclusive. */
+  readonly start?: number;
+  readonly end?: number;
+}
+
+const MS = 1_000;
 const ANY_SIDE = -1;
 const MICRO_PER_PIP = MICRO / PIPS_PER_UNIT;
 
@@ -63,26 +80,35 @@ const LINKS_PER_TURN = 2_048;
 
 export class TradesSelector {
   readonly index: TradesIndex;
-  readonly keys = new Float64Array(PAGE_MAX);
+  readonly keys: Float64Array;
   // The current query.
   private takerOnly = true;
   private side = ANY_SIDE;
   private amountColumn: 'size' | 'collateral' | '' = '';
   private amount = 0;
   private markets: ReadonlySet<MarketRow> | null = null;
+  private after: TradeRowPlace = NEWEST;
+  private startMs = 0;
+  private endMs = Number.POSITIVE_INFINITY;
   private toSkip = 0;
   private limit = 0;
   private count = 0;
 
-  constructor(index: TradesIndex) {
+  /** @param rowsMax most rows of a page */
+  constructor(index: TradesIndex, rowsMax = PAGE_MAX) {
     this.index = index;
+    this.keys = new Float64Array(rowsMax);
   }
 
   /**
    * Fills `keys` step by step; at the end the first `found` are valid. Any time may pass between steps, but no other
    * query of the same selector.
    */
-  *select(query: TradesQuery): Generator<void, void> {
+  *select(query: TradesQuery, bounds: TradesBounds = {}): Generator<void, void> {
+    const { after = NEWEST, end = Number.POSITIVE_INFINITY, start = 0 } = bounds;
+    this.after = after;
+    this.startMs = start * MS;
+    this.endMs = end * MS + MS - 1;
     this.takerOnly = query.takerOnly;
     this.side = query.side === '' ? ANY_SIDE : query.side === 'BUY' ? 0 : 1;
     this.amountColumn =
@@ -158,6 +184,12 @@ export class TradesSelector {
     rows[at + Row.price] = fillMakerPrice(tables, row) * MICRO_PER_PIP;
   }
 
+  /** Collateral that moved by a row, with the fee of a schedule: what a buyer paid, or a seller got. */
+  movedCollateral(key: number, rows: Float64Array, at: number): number {
+    const fee = key % 2 === 0 ? this.index.fee[this.matchOf(key) & this.index.mask]! : 0;
+    return rows[at + Row.collateral]! + (rows[at + Row.side] === 0 ? fee : -fee);
+  }
+
   /** Returns the side of a maker: opposite to the taker, except when a pair is minted or merged. */
   private makerSide(fill: number, match: number): number {
     const { index } = this;
@@ -181,7 +213,8 @@ export class TradesSelector {
 
   private *walkAll(): Generator<void, void> {
     const { index } = this;
-    let match = index.end;
+    let match = Math.min(index.end, this.after.match + 1);
+    const mayFail = unsettledEver(index.tables) > 0;
     const isOpen = this.takerOnly && this.side === ANY_SIDE && this.amountColumn === '';
     for (let looked = 1; ; looked++) {
       if (looked % MATCHES_PER_TURN === 0) yield;
@@ -189,13 +222,13 @@ export class TradesSelector {
       if (last < index.first) return;
       match = index.matchOf(last);
       if (match < index.first) return;
+      if (mayFail && fillFails(index.tables, fillRow(index.tables, match))) continue;
       // Every match is one row, so the matches before the page only need to be counted.
       if (isOpen && this.skips()) continue;
       if (this.takeMatch(match)) return;
     }
   }
 
-  /** Merges several chains of matches: the newest of their heads is next. */
   private *walkMarkets(markets: readonly MarketRow[]): Generator<void, void> {
     const { index } = this;
     const heads = markets.map((market) => index.inMarket.newest(market));
@@ -247,6 +280,8 @@ export class TradesSelector {
 
   private takeTaker(match: number): boolean {
     const { index } = this;
+    const isIn = this.isInBounds(match, 2 * match);
+    if (isIn !== true) return isIn === undefined;
     const slot = match & index.mask;
     const marketSide = index.marketSide[slot]!;
     if (this.side !== ANY_SIDE && (marketSide & 1) !== this.side) return false;
@@ -258,6 +293,8 @@ export class TradesSelector {
 
   private takeMaker(fill: number, match: number): boolean {
     const { index } = this;
+    const isIn = this.isInBounds(match, 2 * fill + 1);
+    if (isIn !== true) return isIn === undefined;
     const marketSide = index.marketSide[match & index.mask]!;
     if (this.markets !== null && !this.markets.has((marketSide >> 1) as MarketRow)) return false;
     if (this.side !== ANY_SIDE && this.makerSide(fill, match) !== this.side) return false;
@@ -270,6 +307,16 @@ export class TradesSelector {
     }
     if (this.skips()) return false;
     return this.add(2 * fill + 1);
+  }
+
+  /** Returns undefined for a row before the period, as every further one is. */
+  private isInBounds(match: number, key: number): boolean | undefined {
+    const { after, endMs, startMs } = this;
+    if (match >= after.match && (match > after.match || key <= after.key)) return false;
+    if (startMs === 0 && endMs === Number.POSITIVE_INFINITY) return true;
+    const { tables } = this.index;
+    const time = fillTime(tables, fillRow(tables, match));
+    return time < startMs ? undefined : time <= endMs;
   }
 
   /** Returns true when the page is full. */

@@ -1,5 +1,6 @@
 /**
- * Volumes of markets in collateral of taker fills (usdcSize of GET /trades), of all time and of the last 24 hours:
+ * Volumes of markets in collateral of taker fills (usdcSize of GET /trades), of all time and of the last 24 hours, and
+ * in shares of all time:
  * the projection at the start (storage/projection/volumes.ts), and every later fill.
  *
  * The window of 24 hours is 288 parts of five minutes, the present one included: a fill leaves it up to five minutes
@@ -8,12 +9,14 @@
  * Thread: I/O.
  */
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { MarketRow, MicroCollateral } from '../../engine/tables/units.ts';
+import type { MarketRow, MicroCollateral, MicroShares } from '../../engine/tables/units.ts';
 import { addTo, microOf, moveSum, newSums, type Sums } from '../../storage/projection/sums.ts';
 import {
+  COLLATERAL,
   DAY_HOURS,
   HOUR_PARTS,
   PART_MS,
+  SHARES,
   type Volumes as StoredVolumes,
 } from '../../storage/projection/volumes.ts';
 
@@ -21,6 +24,7 @@ const DAY_PARTS = DAY_HOURS * HOUR_PARTS;
 
 export class MarketVolumes {
   private readonly totals: Sums;
+  private readonly shares: Sums;
   private readonly days: Sums;
   /** Hours since 1970 in the window, with their parts by market. */
   private readonly hours = new Map<number, Map<number, Sums>>();
@@ -29,15 +33,19 @@ export class MarketVolumes {
 
   constructor({ capacities }: Tables) {
     this.totals = newSums(capacities.markets + 1);
+    this.shares = newSums(capacities.markets + 1);
     this.days = newSums(capacities.markets + 1);
   }
 
   /** Loads the projection, before any fill. Throws DamagedRow; this object is unusable then. */
   load(stored: StoredVolumes): void {
     stored.read(
-      (market, sums) => moveSum(sums, 0, this.totals, market, 1),
+      (market, sums) => {
+        moveSum(sums, COLLATERAL, this.totals, market, 1);
+        moveSum(sums, SHARES, this.shares, market, 1);
+      },
       (hour, market, sums) => {
-        // All of the newest hour may be ahead of its beginning: what is after the window's end counts as well.
+        // Parts of the newest hour that are after the end of the window count as well.
         this.advance(hour * HOUR_PARTS);
         for (let i = 0; i < HOUR_PARTS; i++) moveSum(sums, i, this.days, market, 1);
         this.cellsOf(hour).set(market, sums);
@@ -45,21 +53,25 @@ export class MarketVolumes {
     );
   }
 
-  /** Micro-units of collateral of all time. */
   totalOf(market: MarketRow): MicroCollateral {
     return microOf(this.totals, market) as MicroCollateral;
   }
 
-  /** Micro-units of collateral in the 24 hours before `nowMs` (unix milliseconds). */
+  /** Micro-shares of all time. */
+  sharesOf(market: MarketRow): MicroShares {
+    return microOf(this.shares, market) as MicroShares;
+  }
+
   dayOf(market: MarketRow, nowMs: number): MicroCollateral {
     this.advance(Math.floor(nowMs / PART_MS));
     return microOf(this.days, market) as MicroCollateral;
   }
 
-  add(market: MarketRow, timeMs: number, collateral: MicroCollateral): void {
+  add(market: MarketRow, timeMs: number, collateral: MicroCollateral, shares: MicroShares): void {
     const part = Math.floor(timeMs / PART_MS);
     this.advance(part);
     addTo(this.totals, market, collateral);
+    addTo(this.shares, market, shares);
     if (part <= this.part - DAY_PARTS) return;
     const cells = this.cellsOf(Math.floor(part / HOUR_PARTS));
     let sums = cells.get(market);
@@ -80,7 +92,6 @@ export class MarketVolumes {
     return cells;
   }
 
-  /** Moves the end of the window to `part`, and subtracts the parts that leave it. */
   private advance(part: number): void {
     if (part <= this.part) return;
     const firstOut = this.part - DAY_PARTS + 1;

@@ -5,6 +5,7 @@
  *
  * Thread: I/O. Not here: choices between implementations (ports.ts), the process (main.ts).
  */
+import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { sourceLevels } from '../../engine/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import { bringUp } from '../../storage/control-records/read-control-records.ts';
@@ -17,12 +18,18 @@ import {
   NO_CONTRADICTIONS,
 } from '../common/contradictions.ts';
 import { domainsOf } from '../config/signing-domains.ts';
+import { Faults } from '../faults/faults.ts';
 import { RateControl } from '../http/limits/rate-control.ts';
 import { RequestCounts } from '../http/request-counts.ts';
+import { settleFills } from '../orders/intake/internal-commands.ts';
 import type { BookMirror } from '../paper/book-mirror.ts';
+import { appIsOn } from '../routes/app-routes.ts';
+import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { WalletOrders } from '../wallet/wallet-orders.ts';
 import { openCatalogParts } from './catalog-parts.ts';
+import { DailyRebates, rebateParts } from './daily-rebates.ts';
 import { startDemoTraders } from './demo-service.ts';
+import { openLiquidity } from './liquidity-service.ts';
 import { type MemoryViews, openViews } from './memory-views.ts';
 import type { NodeParts } from './node-parts.ts';
 import { openOperations } from './operations.ts';
@@ -35,7 +42,6 @@ import type { NodeOptions, RunningNode } from './running-node.ts';
 import { OPEN_MS_MAX, Resync, Start } from './start.ts';
 import type { Writer } from './writer.ts';
 
-/** Starts a node on the recovered state; rejects with an Error for the operator when it must not run. */
 export async function assemble(options: NodeOptions, recovery: Recovery): Promise<RunningNode> {
   const start = new Start(options);
   try {
@@ -120,7 +126,9 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
   const { authority, catalog, clock, control, heartbeats, tables, unwritable, writer } = parts;
   const { ledger, sequencer, sequenceLock } = writer;
   const counts = config.adminPort === 0 ? undefined : new RequestCounts();
-  const rates = config.rateLimits ? new RateControl(config.rateLimitsOverrides, config) : undefined;
+  const rates = config.rateLimits
+    ? new RateControl(config.rateLimitsOverrides, config, config.rateLimitsMode === 'warn')
+    : undefined;
   const orders = sequencer && new WalletOrders({ tables, sequenceLock, sequencer });
   writer.pauseVenue(control.pause?.reason);
   // The previous run may have ended in the middle of a ban.
@@ -139,14 +147,19 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
     sync: parts.sync?.contradictions() ?? NO_CONTRADICTIONS,
     mirror: (mirror ?? play)?.contradictions() ?? NO_CONTRADICTIONS,
   });
-  const shown = { rates, counts, contradictions, mirrorFacts, play };
+  const faults = faultsOf(start, parts);
+  const shown = { rates, counts, contradictions, faults, mirrorFacts, play };
   const { server, streams } = await openPort(start.options, parts, shown);
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
+  // The port waits for delayed requests.
+  start.onClose(() => faults?.close());
   // Before the port closes: a client that cannot send any more must not lose its orders.
   start.onClose(() => heartbeats.stop());
   writer.follow();
   await startDemoTraders(start, parts, server.port);
+  if (ledger !== undefined) beginRebates(start, parts, ledger);
+  const liquidity = ledger && (await openLiquidity(start, parts, ledger));
   play?.start();
   if (config.mirrorUrl !== '')
     mirror = await (await import('./book-mirror.ts')).openMirror(start, parts);
@@ -156,21 +169,53 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
     http: server.facts(),
     requests: counts?.rows ?? [],
     throttled: rates?.throttled() ?? [],
+    faults: faults?.facts(),
+    liquidity: liquidity?.facts(),
     queue: { waiting: writer.waiting(), max: config.engineQueue },
     contradictions: contradictions(),
     mirror: mirrorFacts(),
   });
   return {
     port: server.port,
+    hasPage: appIsOn(config),
     mode: parts.mode,
     writable: unwritable === undefined,
     facts,
     source: writer.source,
     acceptClock: () => clock.accept(),
-    operations: orders && ledger && openOperations(start, parts, { rates, orders, ledger, play }),
+    operations:
+      orders &&
+      ledger &&
+      openOperations(start, parts, { faults, rates, orders, ledger, liquidity, play }),
     over: authority.member?.over,
     close: () => start.close(),
   };
+}
+
+/** Faults that settings allow; `undefined` with FAULTS=off. */
+function faultsOf(start: Start, { clock, control, writer }: NodeParts): Faults | undefined {
+  const { config, log } = start.options;
+  if (config.faults === 'off') return undefined;
+  return new Faults({
+    venue: control.faults,
+    now: clock.wall,
+    settle: async (fault) => {
+      if (writer.sequencer !== undefined) await settleFills(writer.sequencer, fault);
+    },
+    log: (line, fields) => log('warn', line, fields),
+  });
+}
+
+function beginRebates(start: Start, parts: NodeParts, ledger: LedgerCommands): void {
+  const { config, log } = start.options;
+  const { authority, tables } = parts;
+  if (config.rebates !== 'daily' || !ledgerIsOn(tables)) return;
+  const daily = new DailyRebates({
+    ...rebateParts(parts, ledger),
+    leads: () => authority.leads(),
+    log,
+  });
+  start.onClose(() => start.wait('a payment of rebates', daily.close()));
 }
 
 function factsOf({

@@ -13,7 +13,6 @@ import type { Sequencer } from '../orders/intake/sequencer.ts';
 import type { WriteGate } from '../orders/intake/write-gate.ts';
 import type { ProjectorService } from './projector-service.ts';
 
-/** Parts of the writer that an authority controls. */
 export interface WriterControls {
   readonly tables: Tables;
   readonly sequencer: Sequencer;
@@ -37,19 +36,18 @@ export interface Authority {
   compare(config: Config, isKeyless: () => boolean): Promise<void>;
   /** Returns the clock that stamps batches, in unix milliseconds. */
   batchClock(tables: Tables): () => number;
-  /** Connects the parts, before anything runs. */
+  /**
+   * Steps of a start, in this order: before anything runs; once the tables are audited; to put the
+   * settings into force, or to join the cluster.
+   */
   connect(writer: WriterControls): void;
-  /** Prepares the sequencer, once the tables are audited. */
   prepare(writer: WriterControls): void;
-  /** Puts the settings of the engine into force, or joins the cluster. */
   begin(writer: WriterControls): Promise<void>;
   /** Takes over a failure that only means that another node leads; false: the failure is fatal. */
   takesFailure(error: Error): boolean;
   /** Returns the intake of requests; `own` places them here. */
   intake(own: OrderIntake): OrderIntake;
-  /** Reasons of the cluster why this node is not ready. */
   pauses(): readonly Pause[];
-  /** Resolves once what is due by now is applied. */
   expireDue(writer: WriterControls): Promise<void>;
   /** Stops records of other nodes, before requests are drained. */
   stopFollowing(): Promise<void>;

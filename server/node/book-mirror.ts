@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { sourceLevels } from '../../engine/reads.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
-import { OperationRefused } from '../admin/operation-row.ts';
+import { type Caller, OperationRefused } from '../admin/operation-row.ts';
 import { RESOLUTION_OPERATIONS } from '../admin/resolution-operations.ts';
 import { handlersOf } from '../http/route.ts';
 import { outcomeNames } from '../market-data/registered.ts';
@@ -31,7 +31,6 @@ interface BrokerOptions {
 const NONE: ReadonlySet<string> = new Set();
 
 const MS = 1_000;
-/** Longest time between two requests for the source's choice of markets. */
 const REFRESH_MS_MAX = 60_000;
 
 /** Removes price levels that a source had when the node ended, before the port opens. */
@@ -106,11 +105,19 @@ export function brokerOf(
 }
 
 /** The source decides, so the audit log has no entry of it. */
-const SOURCE = { actor: 'the source', isAudited: false };
+const SOURCE: Caller = {
+  actor: 'the source',
+  role: 'operator',
+  isAudited: false,
+  file: new Uint8Array(),
+};
 
 /** Returns a function that resolves a market as an operator does: in the engine first, then in the catalog. */
 export function resolving(
-  parts: Pick<NodeParts, 'catalog' | 'clock' | 'edits' | 'infos' | 'repairs' | 'tables' | 'writer'>,
+  parts: Pick<
+    NodeParts,
+    'catalog' | 'clock' | 'control' | 'edits' | 'infos' | 'repairs' | 'tables' | 'writer'
+  >,
   ledger: LedgerCommands,
 ) {
   const operations = handlersOf(RESOLUTION_OPERATIONS, {

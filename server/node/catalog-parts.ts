@@ -33,7 +33,6 @@ export interface CatalogParts {
   readonly sync: Pick<RunningSync, 'contradictions' | 'pull'> | undefined;
 }
 
-/** Loads the current catalog generation and registers its markets. */
 export async function openCatalogParts(
   start: Start,
   { authority, clock, stores, unwritable }: Ports,
@@ -53,7 +52,9 @@ export async function openCatalogParts(
     cluster: authority.member?.catalog,
     dataDir,
     durability,
+    takesDelays: config.takerDelays === 'catalog',
     memory: tables.memory,
+    feesFromCatalog: config.feesFromCatalog,
     sequencer: writer.sequencer,
     leads,
     recorded: () => control.catalog,
@@ -68,7 +69,9 @@ export async function openCatalogParts(
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
   signal?.throwIfAborted();
   const served = () => catalog.current.number;
-  const edits = new MarketEdits({ dataDir, durability, memory: tables.memory, served });
+  const imports = { capacities: config.capacities, ownConditions: DEMO_CONDITIONS };
+  const { memory } = tables;
+  const edits = new MarketEdits({ dataDir, durability, memory, imports, served });
   start.onClose(() => start.wait('an edit of the catalog', edits.close()));
   const warn = (line: string): void => log('warn', line);
   const repairs = new CatalogRepairs({ edits, leads, now: Date.now, log: warn });
@@ -108,7 +111,6 @@ async function atLaterLeads(
   isPresent = false;
 }
 
-/** Pulls the catalog of CATALOG_SYNC_URL while this node leads. */
 async function openSync(
   start: Start,
   authority: Authority,

@@ -16,7 +16,6 @@ import type { Log } from '../common/logger.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 
-/** Returns the condition ids of markets that resolve, or whose payouts are proposed. */
 export function conditionsWithPayouts(tables: Tables): string[] {
   if (!ledgerIsOn(tables)) return [];
   return marketsWithPayouts(tables).map((market) => conditionOf(tables, market));
@@ -37,7 +36,6 @@ export class DecidedMarkets {
   private waiting: string[] = [];
   private repairs: CatalogRepairs | undefined;
 
-  /** @param leads false: another node writes the catalog */
   constructor(tables: Tables, leads: () => boolean, log: Log) {
     this.tables = tables;
     this.leads = leads;

@@ -15,7 +15,6 @@ import type { NodeParts } from './node-parts.ts';
 import type { Start } from './start.ts';
 import { readDemo } from './startup-commands.ts';
 
-/** @param port of the public API */
 export async function startDemoTraders(
   start: Start,
   { authority, catalog, tables, unwritable, writer }: NodeParts,

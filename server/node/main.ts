@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keccakIsNative } from '../auth/keccak.ts';
-import { secp256k1IsNative } from '../auth/secp256k1.ts';
+import { SLOW_LIBRARY, signatureLibrary } from '../auth/secp256k1.ts';
 import { backOffMs } from '../common/back-off.ts';
 import { type Log, type Logger, openLogger } from '../common/logger.ts';
 import { packageName, packageVersion } from '../common/package-version.ts';
@@ -32,7 +32,6 @@ const EXIT_REFUSED = 2;
 const EXIT_FAILED = 1;
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 300_000;
-/** Size of the probe write that shows room on the disk. */
 const PROBE_BYTES = 1 << 20;
 
 /** The reader of stdout or stderr may disconnect; the node continues. */
@@ -61,9 +60,9 @@ async function main(): Promise<void> {
   const { log } = logger;
   logSettings(log, config, cores);
   for (const line of read.warnings) log('warn', line);
-  if (!secp256k1IsNative || !keccakIsNative) {
+  if (signatureLibrary === SLOW_LIBRARY || !keccakIsNative) {
     log('warn', 'no prebuilt secp256k1 or keccak for this machine: signatures are checked slowly');
-  }
+  } else log('info', `signatures are checked by ${signatureLibrary}`);
   if (!config.verifySignatures) {
     log('warn', 'VERIFY_SIGNATURES=off: ANYONE WITH AN API KEY CAN SIGN FOR ANY WALLET OF ITS KEY');
   }
@@ -111,7 +110,6 @@ async function adviceOn(error: unknown, given: GivenSettings): Promise<string> {
   return `${why}; stop it, or start a node beside it: ${await lineBeside(given)}`;
 }
 
-/** Runs the node until a signal stops it; rejects with an Error when it must not run. */
 async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Promise<void> {
   const { config } = given;
   const { log } = logger;
@@ -135,7 +133,7 @@ async function run(given: GivenSettings, logger: Logger, stopping: Stopping): Pr
     admin.report(node);
     if (pauses === 0)
       log('info', `${packageName()} ${packageVersion()} runs`, {
-        at: { ...modeLines(config, node.mode()), ...addressesOf(config, node.port) },
+        at: placesOf(config, node),
       });
     if (node.writable) await Promise.race([whenAborted(signal), ...(node.over ? [node.over] : [])]);
     else {
@@ -160,14 +158,18 @@ function modeLines(config: Config, mode: NodeMode): Readonly<Record<string, stri
   return { mode: modeText(mode), ...(isTraded && { traders }) };
 }
 
-function addressesOf(config: Config, port: number): Readonly<Record<string, string>> {
+/** Lines of a start: the trading page is what most people look for. */
+function placesOf(config: Config, node: RunningNode): Readonly<Record<string, string>> {
   const { adminHost, adminPort, dataDir, host } = config;
+  const { hasPage, port } = node;
   const url = (at: string, number: number): string => {
     const name = hostToReach(at);
     return `http://${name.includes(':') ? `[${name}]` : name}:${number}`;
   };
   const page = adminPort === 0 ? {} : { page: url(adminHost, adminPort) };
   return {
+    ...(hasPage && { app: `${url(host, port)}/app` }),
+    ...modeLines(config, node.mode()),
     ...page,
     api: url(host, port),
     docs: `${url(host, port)}/docs`,
@@ -206,11 +208,6 @@ function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/**
- * Resolves when the directory can be written again, or at the signal.
- *
- * @param waitMs pause between two attempts
- */
 async function whenWritable(dataDir: string, waitMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(waitMs, undefined, { signal }).catch(() => undefined);

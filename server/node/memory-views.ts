@@ -28,7 +28,6 @@ export interface MemoryViews {
   readonly batchMetrics: BatchMetrics | undefined;
   readonly recent: RecentBatches;
   readonly decided: DecidedMarkets;
-  /** Receives each batch once it is durable. */
   readonly committed: Listeners<AppliedBatch>;
 }
 

@@ -9,9 +9,10 @@ import { documentFile } from '../admin/document-files.ts';
 import { type AdminAnswer, type AdminServer, listenAdmin } from '../admin/listener.ts';
 import { type Delay, LoopDelay } from '../admin/loop-delay.ts';
 import type { Scrape } from '../admin/metric-table.ts';
-import { PACKAGE_FILES, pageFolder, readPageFiles } from '../admin/page-files.ts';
+import { readPageFiles } from '../admin/page-files.ts';
 import { type NodeFacts, type PublicApi, summaryOf } from '../admin/summary.ts';
 import { buildCommit } from '../common/build-commit.ts';
+import { builtPage } from '../common/built-page.ts';
 import { errorBody } from '../common/error-bodies.ts';
 import { aheadText } from '../common/guarded-clock.ts';
 import { packageVersion } from '../common/package-version.ts';
@@ -39,7 +40,6 @@ export class NodeAdmin {
   private node: RunningNode | undefined;
   private isEnding = false;
 
-  /** @param droppedLines number of log lines of this process that were dropped */
   constructor(config: Config, droppedLines: () => number) {
     this.config = config;
     this.droppedLines = droppedLines;
@@ -47,18 +47,20 @@ export class NodeAdmin {
 
   /** Listens, unless ADMIN_PORT is 0. Rejects with an Error that has advice. */
   async open(log: (line: string) => void): Promise<void> {
-    const { adminHost: host, adminPort: port, adminToken: token } = this.config;
+    const { adminHost: host, adminPort: port, adminToken, resolverToken } = this.config;
     if (port === 0) return;
     // Loads a package that a node without this listener does not need.
     const { Metrics } = await import('../admin/metrics.ts');
-    const files = readPageFiles(pageFolder(), PACKAGE_FILES);
+    const desk = builtPage('desk');
+    if (desk === undefined) log('the page is not built: run "npm run build"');
+    const files = readPageFiles(desk);
     const delay = new LoopDelay();
     const metrics = new Metrics();
     this.delay = delay;
     this.server = await listenAdmin({
       host,
       port,
-      token,
+      tokens: { operator: adminToken, resolver: resolverToken },
       handlers: {
         '/live': LIVE,
         '/health': LIVE,
@@ -78,7 +80,6 @@ export class NodeAdmin {
     });
   }
 
-  /** Sets the node to report; `undefined` while none runs. */
   report(node: RunningNode | undefined): void {
     this.node = node;
   }

@@ -4,12 +4,18 @@
  * Thread: I/O. Not here: routes (server/routes), streams (server/streams).
  */
 import { StoredClosedOrders } from '../../storage/projection/closed-orders.ts';
-import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
+import {
+  PositionsReader,
+  RebatesReader,
+  ResultsReader,
+  StatementsReader,
+} from '../../storage/projection/reader.ts';
 import { openAuth, refusalOfKey } from '../auth/auth.ts';
 import { uuidText } from '../auth/credentials.ts';
 import { marketLifecycleLookup } from '../catalog/market-info.ts';
 import type { ContradictionFacts } from '../common/contradictions.ts';
 import type { Config } from '../config/config.ts';
+import type { Faults } from '../faults/faults.ts';
 import { type HttpServer, listen } from '../http/http.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
 import type { RequestCounts } from '../http/request-counts.ts';
@@ -21,6 +27,7 @@ import type { After } from '../paper/delayed-queues.ts';
 import type { MirrorFacts } from '../paper/mirror-facts.ts';
 import { httpOptions } from '../routes/http-options.ts';
 import { nodeRoutes } from '../routes/services.ts';
+import { FaultySockets } from '../streams/faulty-sockets.ts';
 import type { StreamLimits } from '../streams/stream-bounds.ts';
 import { type StreamParts, Streams } from '../streams/streams.ts';
 import type { NodeParts } from './node-parts.ts';
@@ -36,10 +43,10 @@ interface PortParts {
   /** `undefined` when metrics are off. */
   readonly counts: RequestCounts | undefined;
   readonly contradictions: () => ContradictionFacts;
-  /** `undefined` without a mirrored source. */
   readonly mirrorFacts: () => MirrorFacts | undefined;
-  /** `undefined` where no recording is played. */
   readonly play: Play | undefined;
+  /** `undefined` with FAULTS=off. */
+  readonly faults: Faults | undefined;
 }
 
 export interface OpenPort {
@@ -50,7 +57,7 @@ export interface OpenPort {
 export async function openPort(
   options: NodeOptions,
   parts: NodeParts,
-  { contradictions, counts, mirrorFacts, play, rates }: PortParts,
+  { contradictions, counts, faults, mirrorFacts, play, rates }: PortParts,
 ): Promise<OpenPort> {
   const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
@@ -65,7 +72,8 @@ export async function openPort(
   const books = new BookRenderer(tables, texts);
   const shared = { now, tables, texts, books, whenBatchesDone, venue: registry.venue };
   const intake = await delayed(writer.intake, config, play?.after);
-  const streams = openStreams(options, parts, { ...shared, lookup });
+  const faulty = faults && new FaultySockets(faults, tables);
+  const streams = openStreams(options, parts, { ...shared, lookup, faulty });
   const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
   const routes = nodeRoutes({
     ...shared,
@@ -83,6 +91,10 @@ export async function openPort(
     rates,
     sequenceLock,
     contradictions,
+    profiles: control.profiles,
+    message: () => control.message,
+    seasonNames: control.seasons,
+    faults,
     heartbeats: parts.heartbeats,
     mode: parts.mode,
     progress: parts.progress,
@@ -108,13 +120,12 @@ export async function openPort(
   return { server, streams };
 }
 
-/** Opens the streams, and passes committed batches and new markets on to them. */
 function openStreams(
   { config, log }: NodeOptions,
   parts: NodeParts,
   shared: Pick<
     StreamParts,
-    'books' | 'lookup' | 'now' | 'tables' | 'texts' | 'venue' | 'whenBatchesDone'
+    'books' | 'faulty' | 'lookup' | 'now' | 'tables' | 'texts' | 'venue' | 'whenBatchesDone'
   >,
 ): Streams {
   const streams = new Streams({
@@ -136,6 +147,8 @@ function readersOf({ stores, tradesIndex }: NodeParts, texts: TokenTexts) {
     trades: new TradesRenderer(tradesIndex, texts),
     positions: new PositionsReader(stores.projections),
     statements: new StatementsReader(stores.projections),
+    results: new ResultsReader(stores.projections),
+    rebates: new RebatesReader(stores.projections),
     storedClosedOrder: (id: Uint8Array) => closedOrders.find(id),
   };
 }

@@ -28,9 +28,7 @@ export interface Ports {
   readonly authority: Authority;
   /** Read-only where DATA_DIR cannot be written; `log` is that of the cluster where there is one. */
   readonly stores: Stores;
-  /** Reason why DATA_DIR cannot be written; `undefined` = it can. */
   readonly unwritable: string | undefined;
-  /** `undefined` without PLAY. */
   readonly play: OpenedPlay | undefined;
   openWriter(options: WriterOptions): Promise<Writer>;
 }
@@ -64,7 +62,6 @@ export async function openPorts(start: Start): Promise<Ports> {
   return { ...writable, authority, stores: { ...stores, log: authority.member.log } };
 }
 
-/** Throws SettingsRefused where the file of PLAY cannot be read. */
 async function openedPlay(config: Config): Promise<OpenedPlay> {
   const { openPlay } = await import('../paper/open-play.ts');
   return openPlay(config).catch((error: NodeJS.ErrnoException) => {
@@ -73,7 +70,6 @@ async function openedPlay(config: Config): Promise<OpenedPlay> {
   });
 }
 
-/** Throws InUse where another process has the directory. */
 function lockDirectory(start: Start): void {
   const { dataDir } = start.options.config;
   try {

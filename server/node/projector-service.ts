@@ -17,7 +17,6 @@ import type {
 export interface ProjectorServiceOptions {
   readonly setup: Omit<ProjectorSetup, 'link'>;
   readonly position: DerivedPosition;
-  /** Sequence of the newest batch in the log. */
   readonly durable: number;
   /** Called after a snapshot with the oldest batch that recovery may begin with. */
   readonly onSnapshot: (older: number) => void;
@@ -38,20 +37,15 @@ export interface ProjectorProgress {
   readonly snapshot: { readonly sequence: number; readonly at: number } | undefined;
 }
 
-/** Pause before a thread that failed to start is started again. */
 const RETRY_MS = 1_000;
-/** Period of polling its progress. */
 const LOOK_MS = 5;
-/** Longest wait of a reader. */
 const REACH_MS_MAX = 5_000;
-/** Maximum of marks, and their least distance. */
 const MARKS_MAX = 1_024;
 const MARK_MS = 20;
 
 export class ProjectorService {
   private readonly link = new ProjectorLink();
   private thread: Worker | undefined;
-  /** `undefined` until the thread is started. */
   private ended: Promise<void> | undefined;
   private readonly options: ProjectorServiceOptions;
   private durable: number;

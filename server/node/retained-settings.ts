@@ -24,7 +24,6 @@ import { marketByCondition } from '../market-data/find.ts';
 import type { NodeMode } from '../routes/node-mode.ts';
 import { type ShellSettings, shellLine } from './start-line.ts';
 
-/** Facts that a directory or a cluster retains between starts. */
 export interface RetainedFacts {
   /** Name of the directory or cluster for errors: `DATA_DIR ./data`. */
   readonly holder: string;
@@ -59,18 +58,19 @@ export function factsOf(t: Tables, holder: string, chainId: number | undefined):
   };
 }
 
-/** Returns the name of the directory or cluster, for errors. */
 export function holderOf({ cluster, dataDir }: Config): string {
   return cluster === undefined ? `DATA_DIR ${dataDir}` : `the cluster ${cluster.name}`;
 }
 
-export function modeOf({ catalogSyncUrl, cluster, mirrorUrl, play }: Config, t: Tables): NodeMode {
+export function modeOf(config: Config, t: Tables): NodeMode {
+  const { catalogSyncUrl, cluster, invites, mirrorUrl, play } = config;
   return {
     ledger: ledgerIsOn(t),
     // Markets of a mirrored catalog may be those of its demo.
     demo: catalogSyncUrl === '' && hasDemo(t),
     mirror: mirrorUrl !== '',
     play: play !== '',
+    invites,
     cluster: cluster !== undefined,
   };
 }
@@ -140,7 +140,6 @@ function contradictions(
   return found;
 }
 
-/** Returns the contradictions, a line that starts a node with these settings, and one with the retained settings. */
 function refusal(
   given: GivenSettings,
   retained: RetainedFacts,
@@ -180,7 +179,6 @@ function askedLine(
 const DATA_DIR = './data';
 const TRIES = 100;
 
-/** Returns a path beside DATA_DIR that does not exist. */
 function freshDirectory({ dataDir, mirrorUrl, play }: Config): string {
   const name = mirrorUrl === '' && play === '' ? 'venue' : 'paper';
   const parent = dirname(dataDir);

@@ -28,6 +28,8 @@ export interface NodeOptions {
 
 export interface RunningNode {
   readonly port: number;
+  /** The trading page is served. */
+  readonly hasPage: boolean;
   mode(): NodeMode;
   /** False when the data directory cannot be written; reads are served, orders are refused. */
   readonly writable: boolean;
@@ -35,7 +37,6 @@ export interface RunningNode {
   readonly source: SourceSender;
   /** Accepts a clock after a jump. Returns the milliseconds of the jump; `undefined` without one. */
   acceptClock(): number | undefined;
-  /** `undefined` on a read-only node. */
   readonly operations: AdminOperations | undefined;
   /** Resolves when the node has to resync, because another one leads. */
   readonly over: Promise<Error> | undefined;

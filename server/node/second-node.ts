@@ -11,7 +11,6 @@ import { portProblem } from '../http/listening.ts';
 import type { GivenSettings } from './retained-settings.ts';
 import { shellLine } from './start-line.ts';
 
-/** Distance between the ports of two nodes. */
 const APART = 100;
 const TRIES = 20;
 const PORT_MAX = 65_535;

@@ -27,7 +27,6 @@ export function shellLine(settings: ShellSettings): string {
   return [...variables, script ?? 'prediction-market-node start', ...flags].join(' ');
 }
 
-/** Returns the npm command that started the program; undefined where npm did not. */
 function scriptOf(event: string | undefined): string | undefined {
   if (event === 'start') return 'npm start';
   return event === 'start:windows' ? 'npm run start:windows' : undefined;

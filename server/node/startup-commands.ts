@@ -4,13 +4,18 @@
  *
  * Thread: I/O. Not here: the effects of the commands (engine).
  */
-import { CommandBuffer, encodeConfigure } from '../../engine/commands.ts';
+import {
+  CommandBuffer,
+  encodeConfigure,
+  neededLimits,
+  type WalletLimits,
+} from '../../engine/commands.ts';
 import { SelfTrade } from '../../engine/context.ts';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { engineSettings, lastBatch, marketCount } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { TokenRow } from '../../engine/tables/units.ts';
+import { MICRO, type TokenRow } from '../../engine/tables/units.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { separatorsOf } from '../auth/exchange-domains.ts';
 import { CatalogService, type CatalogServiceOptions } from '../catalog/catalog-service.ts';
@@ -31,7 +36,6 @@ const SELF_TRADE: Readonly<Record<Config['selfTrade'], number>> = {
   'cancel-both': SelfTrade.cancelBoth,
 };
 
-/** Returns the settings in the first record of an epoch of a cluster. */
 export function epochSettings(config: Config): EpochSettings {
   const { ledger, openOrdersPerAccount, walletsPerSigner } = config;
   return {
@@ -39,7 +43,12 @@ export function epochSettings(config: Config): EpochSettings {
     openOrdersPerAccount,
     walletsPerSigner,
     ledger,
+    ...limitsOf(config),
   };
+}
+
+function limitsOf({ exposurePerWallet, openOrdersPerWallet }: Config): WalletLimits {
+  return { openOrdersPerWallet, exposurePerWallet: exposurePerWallet * MICRO };
 }
 
 /** Logs a command where settings differ from those of the engine. The first batch alone decides about the ledger. */
@@ -51,11 +60,14 @@ export async function applyConfiguration(
   const selfTrade = SELF_TRADE[config.selfTrade];
   const { history } = config.capacities;
   const now = engineSettings(tables);
+  const limits = limitsOf(config);
   const isSame =
     now.selfTrade === selfTrade &&
     now.history === history &&
     now.openOrdersPerAccount === config.openOrdersPerAccount &&
     now.walletsPerSigner === config.walletsPerSigner &&
+    now.openOrdersPerWallet === limits.openOrdersPerWallet &&
+    now.exposurePerWallet === limits.exposurePerWallet &&
     now.orderRowsMax === tables.orderRows;
   const isFirst = lastBatch(tables) === 0;
   // The first batch always has the settings: a replay must not depend on an environment.
@@ -71,6 +83,7 @@ export async function applyConfiguration(
     tables.orderRows,
     walletsPerSigner,
     ledger,
+    neededLimits(now, limits),
   );
   const [reason] = await applyCommands(sequencer, out.i32.slice(0, out.words));
   if (reason !== RejectReason.accepted)
@@ -97,7 +110,7 @@ export async function openStartupCatalog(
   return CatalogService.open(options, ({ commands, prepared }) => {
     const first = demo.markets[0]!.conditionId;
     const conditions = prepared.markets.keys.conditionId!;
-    if (rowsNamed(conditions, keyOf('number', first)).length === 0) return commands;
+    if (rowsNamed(conditions, keyOf('condition', first)).length === 0) return commands;
     // One batch with the registrations: a kill leaves both or neither.
     const out = new CommandBuffer();
     if (ledgerIsOn(tables)) appendDemoFunds(demo.markets, out);

@@ -6,6 +6,7 @@
  */
 import { isResolving } from '../../engine/ledger/reads.ts';
 import { firstKeptClosed, lastBatch } from '../../engine/reads.ts';
+import { seasonIsEnding } from '../../engine/season.ts';
 import { BATCH_COMMANDS_MAX } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { positionOf } from '../../storage/projection/derived.ts';
@@ -42,7 +43,6 @@ export interface WriterOptions {
   readonly stores: Stores;
   /** Recovered tables; from here on only the workers write them. */
   readonly tables: Tables;
-  /** Resolves once the tables are audited: no thread writes them before. */
   readonly sound: Promise<void>;
   readonly separators: OrderSeparators;
   readonly clock: NodeClock;
@@ -54,23 +54,20 @@ export interface WriterOptions {
 }
 
 const MS = 1_000;
-/** Longest wait for the snapshot at the end. */
 const SNAPSHOT_MS_MAX = 900_000;
 
 export interface Writer {
-  /** `undefined` on a read-only node, like `ledger`. */
+  /** `undefined` on a read-only node, like `ledger` and what progress() returns. */
   readonly sequencer: Sequencer | undefined;
   readonly ledger: LedgerCommands | undefined;
   /** Applies price levels, trade prints and fills of a source as one batch, which is durable when it resolves. */
   readonly source: SourceSender;
-  /** Intake of the requests of clients. */
   readonly intake: OrderIntake;
   /** `undefined` when metrics are off. */
   readonly metrics: OrderMetrics | undefined;
   readonly sequenceLock: SequenceLockReader;
   /** The newest batch that is durable. */
   readonly applied: AppliedSequence;
-  /** Number of waiting requests. */
   waiting(): number;
   /** Reasons why this node is not ready (docs/protocol.md#readiness). */
   pauses(): readonly Pause[];
@@ -78,17 +75,14 @@ export interface Writer {
   pauseVenue(reason: string | undefined): void;
   /** Resolves once the batches that are durable now are projected, or after a bounded wait. */
   whenProjected(): Promise<void>;
-  /** `undefined` on a read-only node. */
   progress(): ProjectorProgress | undefined;
   /** Calls back once the running batches are done. Requires that a batch runs. */
   whenBatchesDone(callback: () => void): void;
   /** `undefined` without CLUSTER: then a read may show a batch before it is in the log. */
   readonly commits: Commits | undefined;
-  /** Starts the heartbeat timeouts of all watched wallets. */
   openHeartbeats(watches: WatchStore): Pick<Heartbeats, 'take' | 'stop'>;
   /** Resolves once everything due by now is applied: expired orders, ended markets, payouts. */
   expireDue(): Promise<void>;
-  /** Resolves when every worker has loaded. */
   ready(): Promise<void>;
   /** Starts the projector unless it runs: late, so that it does not slow the start down. */
   follow(): void;
@@ -142,8 +136,9 @@ function connect(options: WriterOptions): WriterParts {
     closedPersisted: () => projector.closedPersisted(),
     onFlushed: (batch) => {
       onCommitted(batch);
-      // Another leader finishes the payouts that it began.
-      if (isResolving(tables) && authority.leads()) resolutions.wake();
+      // Another leader finishes the payouts, or the season, that it began.
+      const hasSteps = isResolving(tables) || seasonIsEnding(tables);
+      if (hasSteps && authority.leads()) resolutions.wake();
       // In a cluster the files of this node may lag behind the batch.
       projector.reach(Math.min(batch.sequence, stores.log.last));
     },
@@ -200,8 +195,14 @@ function workerSetup(
     banned,
     walletFactories: walletFactories(config),
     maxBatchOrders: config.maxBatchOrders,
-    parse: { resolvesCondition: config.resolveConditionId, orderVersion: config.orderVersion },
+    maxCancelIds: config.maxCancelIds,
+    parse: {
+      resolvesCondition: config.resolveConditionId,
+      orderVersion: config.orderVersion,
+      hasVersion3: separators[3] !== undefined,
+    },
     orderTexts: config.orderTexts,
+    listsTrades: config.tradeIds === 'list',
     resultCodes: config.resultCodes,
     diagnosis: {
       domains: domainsOf(config),
@@ -245,7 +246,7 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
       tables,
       sequenceLock,
       sequencer,
-      onResolve: () => resolutions.wake(),
+      onSteps: () => resolutions.wake(),
     }),
     source: sourceOf(sequencer),
     intake,

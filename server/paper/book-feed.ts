@@ -14,15 +14,12 @@ import { hashFits } from './book-hash.ts';
 import type { StaleReason } from './stale-books.ts';
 
 export interface FeedParts {
-  /** Least milliseconds between two batches. */
   readonly paceMs: number;
   /** Milliseconds for which the levels of a stale book stay. */
   readonly graceMs: number;
-  /** Applies steps to the engine. Resolves with the reason for a new snapshot, if one is needed. */
   readonly apply: (steps: readonly SourceStep[]) => Promise<StaleReason | undefined>;
   readonly wanted: () => void;
   readonly onStale: (reason: StaleReason) => void;
-  /** Returns true if the source hashes books as this node does. */
   readonly checksHashes: () => boolean;
 }
 
@@ -102,7 +99,6 @@ export class BookFeed {
     else this.makeLive([...this.waiting.filter(isPrint), message]);
   }
 
-  /** Marks the book as stale: messages may have been missed or misread. */
   markStale(reason: StaleReason): void {
     if (this.isClosed) return;
     this.staleCount += 1;
@@ -199,7 +195,6 @@ function isPrint({ kind }: SourceStep): boolean {
   return kind === 'print';
 }
 
-/** Returns true if the best bid is not below the best ask. */
 function isCrossed({ asks, bids }: SourceLevels): boolean {
   let bid = 0;
   let ask = Number.POSITIVE_INFINITY;

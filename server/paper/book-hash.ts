@@ -19,7 +19,6 @@ const MEMBERS = [
   'last_trade_price',
 ] as const;
 
-/** Returns true if the hash of a book follows from its members. */
 export function hashFits(book: JsonObject): boolean {
   const hashed = Object.fromEntries(MEMBERS.map((name) => [name, book[name]]));
   const text = JSON.stringify({ ...hashed, hash: '' });

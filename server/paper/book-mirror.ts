@@ -20,9 +20,11 @@ import { type SocketTimes, SourceSocket } from './source-socket.ts';
 import { SourceStream, STREAM_TOKENS_MAX } from './source-stream.ts';
 import { STALE_REASON_NAMES, type StaleReason } from './stale-books.ts';
 
-/** Port of the book mirror to the node. */
 export interface MirrorTarget {
-  /** Returns the market in the order of the engine; undefined if it contradicts the registered market. */
+  /**
+   * Returns the market in the order of the engine, an unregistered one unchanged; undefined if it contradicts the
+   * registered market.
+   */
   aligned(market: SourceMarket): SourceMarket | undefined;
   contradictions(): Contradictions;
   /** Returns true for a registered market of two outcomes that has not ended. */
@@ -99,7 +101,7 @@ export class BookMirror {
       feedOf: (token) => this.books.get(token)?.feed,
       log: (line) => parts.log('warn', `mirror: ${line}`),
     });
-    // Resolutions come to whoever wants custom events; with tokens, events that nobody reads here would, too.
+    // Custom events include resolutions. A subscription to tokens would add events that this socket does not read.
     this.news = new SourceSocket(
       parts.streamUrl,
       {
@@ -316,7 +318,7 @@ export class BookMirror {
     try {
       news = readFrame(text);
     } catch {
-      // Catalog and resolutions are looked at from time to time in any case.
+      // The next regular refresh reads catalog and resolutions.
       return;
     }
     for (const event of news.flatMap(({ events }) => events)) {

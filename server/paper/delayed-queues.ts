@@ -21,7 +21,6 @@ export class DelayedQueues implements OrderIntake {
   private count = 0;
   private bytes = 0;
 
-  /** @param waitingMax requests in transit */
   constructor(intake: OrderIntake, delayMs: number, waitingMax: number, after: After = setLater) {
     this.intake = intake;
     this.delayMs = delayMs;
@@ -48,7 +47,6 @@ export class DelayedQueues implements OrderIntake {
     });
   }
 
-  /** The rest of a request that has arrived. */
   resume(request: Request): void {
     this.intake.resume(request);
   }

@@ -58,7 +58,7 @@ export class MarketMirror {
       await this.orders.load();
       const from = out.words;
       market.apply(step, out);
-      // What paper orders get of one print is not there for the next one.
+      // A fill is applied before the next step: its shares are not there for the next print.
       if (!hasFill(out, from)) continue;
       isTaken = (await this.send(out)) && isTaken;
     }

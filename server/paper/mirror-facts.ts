@@ -12,7 +12,6 @@ export interface MirrorFacts {
   readonly absent: number;
   readonly leftOut: readonly string[];
   readonly events: number;
-  /** Transitions to stale, by reason. */
   readonly staleCounts: ReadonlyMap<StaleReason, number>;
   readonly staleBooks: readonly {
     readonly condition: string;

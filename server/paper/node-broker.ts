@@ -51,7 +51,6 @@ import { reordered, type SourceMarket } from './source-api.ts';
 export interface NodeBrokerParts
   extends Pick<MarketMirrorParts, 'impact' | 'queue' | 'whenBatchesDone'> {
   readonly tables: Tables;
-  /** First tokens of markets whose trades are inferred, because their source publishes none. */
   readonly inferred?: ReadonlySet<string>;
   readonly source: (commands: CommandBuffer) => Promise<readonly RejectReasonCode[] | Failure>;
   readonly pull: () => void;
@@ -79,10 +78,6 @@ export class NodeBroker implements MirrorTarget {
     this.registered = registeredMarkets(parts.tables);
   }
 
-  /**
-   * Returns the market in the order of the engine; undefined if it contradicts the registered market. An unregistered
-   * market is returned unchanged.
-   */
   aligned(market: SourceMarket): SourceMarket | undefined {
     const found = this.read(market);
     if (typeof found !== 'string') {
@@ -100,7 +95,6 @@ export class NodeBroker implements MirrorTarget {
     return undefined;
   }
 
-  /** Markets whose newest terms contradict the registered ones. */
   contradictions(): Contradictions {
     return contradictionsOf([...this.contradicting.values()]);
   }
@@ -162,7 +156,7 @@ export class NodeBroker implements MirrorTarget {
     const { tables } = this.parts;
     const depth = new Depth();
     const hasOrders = (row: MarketRow): boolean =>
-      // What is written at the moment is traded.
+      // A book that a worker is changing counts as traded.
       !readDepth(tables, marketFirstToken(tables, row), depth) ||
       depth.bids.count + depth.asks.count > 0;
     return this.conditionsOf(
@@ -241,7 +235,7 @@ export class NodeBroker implements MirrorTarget {
     for (;;) {
       const outcome = await this.parts.source(commands);
       if (typeof outcome !== 'string') return outcome;
-      // While the venue is paused nothing is taken; the log has failed where it never will be.
+      // The node is paused or busy. After a failure of the log only the signal ends this.
       await sleep(BUSY_MS, undefined, { signal: this.parts.signal });
     }
   }

@@ -1,5 +1,6 @@
 /**
- * Opens the recording that a node plays, before any record gets a time.
+ * Opens the recording that a node plays, before any record gets a time. Market time stands at its beginning, or at
+ * PLAY_FROM.
  *
  * Thread: the I/O thread.
  */
@@ -17,7 +18,6 @@ interface PlaySettings {
   readonly playSpeed: number;
 }
 
-/** Opens the recording. Market time stands at its beginning, or at PLAY_FROM. */
 export async function openPlay({ play, playFrom, playSpeed }: PlaySettings): Promise<OpenedPlay> {
   const recording = await openRecording(play);
   const began = Math.max(playFrom, recording.header.started);

@@ -30,7 +30,7 @@ export class PlayClock implements NodeClock {
 
   /** Lets time run to `limit`, because all work before it is done. */
   release(limit: number): void {
-    // What was late does not make time jump over what comes next.
+    // Time continues from where it stood: late work must not make it jump.
     this.set(this.now());
     this.limit = Math.max(limit, this.time);
   }

@@ -15,7 +15,6 @@ import { isBinary } from './chosen-markets.ts';
 import { marketsOfEvent, type SourceMarket } from './source-api.ts';
 import type { Due } from './timeline.ts';
 
-/** Port of the player to the node. */
 export interface PlayTarget {
   apply(market: SourceMarket, steps: readonly SourceStep[]): Promise<unknown>;
   /** Removes the source levels, because messages are missing. */
@@ -52,7 +51,6 @@ export class Player {
     for (const event of parts.recording.catalog.events) this.addMarkets(event);
   }
 
-  /** Fills the books with the entries before the begin of the play. */
   async begin(): Promise<void> {
     const { from } = this.parts;
     for (let entry = await this.entry(); entry !== undefined; entry = await this.entry()) {
@@ -62,7 +60,6 @@ export class Player {
     }
   }
 
-  /** Returns the next entry; the same one until it has run. */
   readonly next = async (): Promise<Due | undefined> => {
     if (this.due !== undefined) return this.due;
     const entry = await this.entry();
@@ -78,7 +75,6 @@ export class Player {
     return this.due;
   };
 
-  /** Markets of the part of the recording that was read. */
   get marketCount(): number {
     return new Set(this.markets.values()).size;
   }
@@ -134,7 +130,6 @@ export class Player {
     }
   }
 
-  /** Logs the first decrease of time, and at the end their number. */
   private logDecreases(): void {
     const { decreases } = this.parts.recording;
     const text = decreasesText(decreases);

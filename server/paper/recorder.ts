@@ -4,8 +4,10 @@
  *
  * Thread: that of a command.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, type JsonObject, text as textOf } from '../../storage/catalog/catalog-json.ts';
+import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
 import type { RecordingWriter } from '../../storage/recordings/writer.ts';
 import { pagesOf, type SourceApi, type SourceMarket } from './source-api.ts';
 import { SourceSocket } from './source-socket.ts';
@@ -37,6 +39,8 @@ const TERMS = [
   'orderMinSize',
   'negRisk',
   'umaResolutionStatus',
+  'feesEnabled',
+  'feeSchedule',
 ] as const;
 
 export class Recorder {
@@ -101,7 +105,7 @@ export class Recorder {
       const event = await api.event(id);
       const all = Array.isArray(event.markets) ? event.markets.filter(isObject) : [];
       const own = all.filter(({ conditionId }) =>
-        conditions.has(String(conditionId).toLowerCase()),
+        conditions.has(wholeCondition(String(conditionId).toLowerCase())),
       );
       const terms = JSON.stringify(own.map(termsOf));
       if (terms === this.known.get(id)) continue;
@@ -172,7 +176,6 @@ export class Recorder {
   }
 }
 
-/** Returns the messages of a frame that have a type. */
 function messagesOf(text: string): JsonObject[] {
   let json: unknown;
   try {

@@ -8,7 +8,6 @@ import type { SourceApi, SourceMarket } from './source-api.ts';
 
 export interface SettlementParts {
   readonly api: Pick<SourceApi, 'marketsBy'>;
-  /** Returns the market in the order of the engine; undefined if it contradicts the registered market. */
   readonly aligned: (market: SourceMarket) => SourceMarket | undefined;
   /** Returns true for a market that is resolved here, or unknown. */
   readonly isSettled: (condition: string) => boolean;

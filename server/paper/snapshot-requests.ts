@@ -44,12 +44,11 @@ export class SnapshotRequests {
     this.parts = parts;
   }
 
-  /** @param isFirst its connection has just opened */
   want(token: string, isFirst = false): void {
     if (this.isClosed) return;
     const waiting = this.wanted.get(token);
     if (waiting !== undefined) {
-      // The answer to a request of the connection before may have come first.
+      // The waiting request may be of the previous connection.
       waiting.isFirst ||= isFirst;
       return;
     }

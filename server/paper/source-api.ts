@@ -3,7 +3,10 @@
  *
  * Thread: the I/O thread, or that of a command.
  */
+
 import { isObject, type JsonObject, listOf, textList } from '../../storage/catalog/catalog-json.ts';
+import { askedCondition, wholeCondition } from '../../storage/catalog/condition-ids.ts';
+import { tradedTokens } from '../../storage/catalog/market-form.ts';
 import { type Payout, recordedPayout } from '../../storage/catalog/payout.ts';
 import {
   DamagedMessage,
@@ -29,7 +32,6 @@ export interface SourceMarket {
   /** Names of the outcomes; undefined if their number differs from that of the tokens. */
   readonly outcomes: readonly string[] | undefined;
   readonly tokens: readonly string[];
-  /** Undefined if absent from the catalog. */
   readonly negRisk: boolean | undefined;
   readonly isClosed: boolean;
   /** Weights in the order of the tokens; undefined while uncertain. */
@@ -69,14 +71,14 @@ export class SourceApi {
     });
   }
 
-  /** Returns the open or closed markets with any of the values. */
   async marketsBy(
     filter: 'id' | 'slug' | 'condition_ids' | 'tag_slug',
     values: readonly string[],
     isClosed = false,
   ): Promise<SourceMarket[]> {
     const found: SourceMarket[] = [];
-    for (const page of pagesOf(values)) {
+    const asked = filter === 'condition_ids' ? values.map(askedCondition) : values;
+    for (const page of pagesOf(asked)) {
       const query = page.map((value) => `${filter}=${encodeURIComponent(value)}`).join('&');
       found.push(...(await this.pages(`${query}&closed=${isClosed}`, Number.POSITIVE_INFINITY)));
     }
@@ -101,7 +103,6 @@ export class SourceApi {
     return json;
   }
 
-  /** Returns rows of a list up to the last of `most` wanted ones. */
   private async pages(
     query: string,
     most: number,
@@ -161,14 +162,14 @@ export function marketsOfEvent({ markets }: JsonObject): SourceMarket[] {
 }
 
 function readMarket(json: JsonObject): SourceMarket[] {
-  const tokens = textList(json.clobTokenIds);
+  const tokens = textList(tradedTokens(json));
   if (typeof json.conditionId !== 'string' || tokens === undefined) return [];
   const outcomes = textList(json.outcomes);
   const payout = recordedPayout(json);
   return [
     {
       id: String(json.id),
-      condition: json.conditionId.toLowerCase(),
+      condition: wholeCondition(json.conditionId.toLowerCase()),
       event: String(listOf(json.events)?.filter(isObject)[0]?.id ?? ''),
       outcomes: outcomes?.length === tokens.length ? outcomes : undefined,
       tokens,
@@ -179,7 +180,6 @@ function readMarket(json: JsonObject): SourceMarket[] {
   ];
 }
 
-/** Returns false if the payout has another number of outcomes. */
 function isOfTokens(payout: Payout | undefined, tokens: readonly string[]): boolean {
   return payout === undefined || payout === 'void' || payout.length === tokens.length;
 }

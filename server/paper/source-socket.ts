@@ -68,7 +68,6 @@ export class SourceSocket {
     if (this.isOpen) this.socket?.send(JSON.stringify(message));
   }
 
-  /** Closes a connection whose messages are not reliable. */
   restart(): void {
     this.end('disconnected');
   }
@@ -104,7 +103,7 @@ export class SourceSocket {
       if (socket === this.socket && location !== undefined) {
         problem = this.follow(url, location, redirects);
       }
-      // Where nothing has taken its place, its 'close' leads to another try.
+      // Unless another socket has replaced it, its 'close' leads to another try.
       socket.terminate();
     });
     // 'close' follows.
@@ -144,7 +143,7 @@ export class SourceSocket {
         return;
       }
       this.unanswered += 1;
-      // Some venues answer the one, some the other.
+      // Some sources answer only the text, others only the ping frame.
       socket.send('PING');
       socket.ping();
     }, pingMs);

@@ -13,7 +13,6 @@ export interface StreamHandlers {
   /** The source answered on a new connection with a subscription. */
   opened(): void;
   event(event: SourceEvent): void;
-  /** The connection ended for a known reason. */
   failed?(problem: string): void;
   /** Books of these tokens are stale until the next snapshot. */
   lost(reason: StaleReason, tokens: Iterable<string>): void;

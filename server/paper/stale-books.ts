@@ -2,7 +2,6 @@
  * Reasons why a mirrored book may differ from that of its source, for `GET /status`, the metrics and the documents.
  */
 
-/** Text for a trader, by reason. */
 export const STALE_REASONS = {
   starting: 'the source has not sent its book yet',
   disconnected: 'there is no connection to the source',

@@ -28,7 +28,6 @@ import {
 interface Level {
   readonly pips: number;
   readonly paper: readonly PaperOrder[];
-  /** Size of the source level. */
   readonly source: number;
 }
 type Sides = readonly [readonly Level[], readonly Level[]];
@@ -50,7 +49,6 @@ export class StillOrders implements PaperOrders {
   /** Levels of each side, the best first. */
   private sides: Sides = [[], []];
 
-  /** @param token the first outcome of a binary market */
   constructor(tables: Tables, token: TokenRow, whenBatchesDone: (callback: () => void) => void) {
     this.tables = tables;
     this.token = token;

@@ -94,7 +94,6 @@ export class Timeline {
     clock.set(to);
   }
 
-  /** Returns the next event of any kind, without a limit of time. */
   private async next(): Promise<Due | undefined> {
     const { expire, expiry, message } = this.options;
     let next = await message();
@@ -113,7 +112,6 @@ export class Timeline {
     };
   }
 
-  /** Runs what is due by now, and schedules itself for the next event. */
   private look(): void {
     clearTimeout(this.timer);
     const { clock } = this.options;

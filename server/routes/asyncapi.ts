@@ -7,12 +7,10 @@
 import type { TSchema } from '../common/schema.ts';
 import { type Json, Schemas } from './json-schema.ts';
 
-/** Parts of a stream in the document. */
 interface DocumentedStream {
   readonly does: string;
   /** Message sent by clients. */
   readonly message: TSchema;
-  /** Events received by clients, by name. */
   readonly events: Readonly<Record<string, { readonly sent: string; readonly schema: TSchema }>>;
 }
 

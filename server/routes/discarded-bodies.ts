@@ -20,7 +20,6 @@ const SHORT_BYTES = 16 * 1024;
 /** Bound of one caller in a window: sixteen of the longest bodies, some 40 ms of hashing. */
 const BYTES_MAX = 16 * 1024 * 1024;
 const WINDOW_MS = 10_000;
-/** Bound of the table; beyond it all counts are cleared. */
 const CALLERS_MAX = 4_096;
 
 const MS = 1_000;
@@ -37,10 +36,7 @@ export class DiscardedBodies {
   private readonly elapsed: () => number;
   private readonly callers = new Map<string, Discarded>();
 
-  /**
-   * @param isLimited false: nothing is refused, as by the rate limits
-   * @param elapsed milliseconds of a monotonic clock
-   */
+  /** @param elapsed milliseconds of a monotonic clock */
   constructor(isLimited: boolean, elapsed: () => number) {
     this.isLimited = isLimited;
     this.elapsed = elapsed;

@@ -12,7 +12,6 @@ import type { Json } from './json-schema.ts';
 import { ANSWER_HEADERS, PreparedAnswer } from './prepared-answer.ts';
 import { VIEWER_PARTS } from './viewer.ts';
 
-/** Functions that make the documents. */
 export interface Documents {
   readonly openApi: () => Promise<Json>;
   readonly asyncApi: () => Promise<Json>;

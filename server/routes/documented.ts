@@ -41,7 +41,8 @@ function boundsOf({ streamCallerFactor, streamSubscriptionsMax }: Config): strin
 
 function routesOf(config: Config): OpenApiParts['routes'] {
   let before = '';
-  return [...servedRows(config)].map(([key, row]) => {
+  const described = [...servedRows(config)].filter(([, { isPage }]) => isPage !== true);
+  return described.map(([key, row]) => {
     if (row.repeats !== true) before = row.does;
     const summary = row.repeats === true ? repeated(before, row.does) : row.does;
     const bases = new Set(placesOf(key, row, ROUTE_TABLE).map(({ base }) => base));
@@ -50,7 +51,6 @@ function routesOf(config: Config): OpenApiParts['routes'] {
   });
 }
 
-/** Text of a row relative to the first of its group. */
 function repeated(first: string, does: string): string {
   return does === SAME ? first : `${first} (${does})`;
 }

@@ -12,11 +12,9 @@ export type Json = { readonly [name: string]: unknown };
 const PRIVATE: readonly string[] = ['error', 'spellingOf', 'many'];
 
 export class Schemas {
-  /** Referenced shapes by name. */
   readonly used: Record<string, Json> = {};
   private readonly names: ReadonlyMap<unknown, string>;
 
-  /** @param names names of shapes, by identity */
   constructor(names: ReadonlyMap<unknown, string>) {
     this.names = names;
   }

@@ -6,8 +6,10 @@
  */
 import { ledgerIsOn, ledgerTotals, nextDeadline } from '../../engine/ledger/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import { type Progress, shownProgress } from '../admin/progress.ts';
+import type { Decision } from '../../storage/control-records/control-records.ts';
+import { type Progress, shownMessage, shownProgress } from '../admin/progress.ts';
 import type { ClockFacts } from '../admin/summary.ts';
+import { signatureLibrary } from '../auth/secp256k1.ts';
 import {
   type ContradictionFacts,
   ContradictionsAnswer,
@@ -16,6 +18,11 @@ import {
 import { packageVersion } from '../common/package-version.ts';
 import { Type } from '../common/schema.ts';
 import type { Config } from '../config/config.ts';
+import { contract3Of } from '../config/signing-domains.ts';
+import { shownStatus } from '../faults/fault-input.ts';
+import { StatusFaults, StatusKeyFaults } from '../faults/fault-schemas.ts';
+import type { Faults } from '../faults/faults.ts';
+import type { Headers } from '../http/answer-head.ts';
 import type { RequestContext } from '../http/http.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
 import {
@@ -23,8 +30,9 @@ import {
   RATE_CLASSES,
   RATE_LIMITS,
   type RateCaps,
+  type RateClass,
 } from '../http/limits/rate-limits.ts';
-import { route } from '../http/route.ts';
+import { type RawHandler, rawRoute, route } from '../http/route.ts';
 import { TOKENS_MAX } from '../market-data/token-schemas.ts';
 import { codesOf, PAUSE_REASONS, PAUSES, type Pause } from '../orders/intake/pauses.ts';
 import { MirrorAnswer, type MirrorFacts, shownMirror } from '../paper/mirror-facts.ts';
@@ -91,6 +99,7 @@ export const StatusAnswer = Type.Object({
     }),
     'the node is alone',
   ),
+  signatures: text('library that recovers the signers of orders'),
   contradictions: ContradictionsAnswer,
   mirror: Type.Optional(MirrorAnswer),
   play: Type.Optional(PlayAnswer),
@@ -103,7 +112,15 @@ export const StatusAnswer = Type.Object({
       { description: 'of a node with a ledger' },
     ),
   ),
+  faults: Type.Optional(StatusFaults),
+  key_faults: Type.Optional(StatusKeyFaults),
   mode: NodeModeAnswer,
+  message: Type.Optional(
+    Type.Object(
+      { text: text(), since: text('ISO 8601') },
+      { description: 'of the operator to everybody; absent: there is none' },
+    ),
+  ),
 });
 
 const RateCapAnswer = Type.Object({ requests: whole(), seconds: whole() });
@@ -127,6 +144,12 @@ export const ExchangeInfoAnswer = Type.Object({
   ),
   exchange_address_2: Type.Optional(Address),
   neg_risk_exchange_address_2: Type.Optional(Address),
+  exchange_address_3: Type.Optional(
+    Type.String({
+      pattern: '^0x[0-9a-fA-F]{40}$',
+      description: 'contract of orders of positions; absent: they are not told apart',
+    }),
+  ),
   credential_prefix: text(),
   auth_skew_seconds: whole(),
   durability: oneOf(['flushed', 'committed']),
@@ -174,21 +197,22 @@ export interface NodeInfoParts {
   readonly venue: string;
   /** Undefined with RATE_LIMITS=off. */
   readonly rates: RateControl | undefined;
-  /** Reasons why this node is not ready; empty = it is. */
   readonly pauses: () => readonly Pause[];
   readonly clock: () => ClockFacts;
   readonly progress: () => Progress;
   readonly contradictions: () => ContradictionFacts;
-  /** Undefined without a mirrored source. */
   readonly mirror: () => MirrorFacts | undefined;
-  /** Undefined where no recording is played. */
   readonly play: () => PlayFacts | undefined;
   readonly mode: () => NodeMode;
+  readonly message: () => Decision | undefined;
+  /** Undefined with FAULTS=off. */
+  readonly faults: Faults | undefined;
+  /** The trading page is served. */
+  readonly hasPage: boolean;
   /** Unix seconds. */
   readonly seconds: () => number;
 }
 
-/** Handlers of the routes about the node. */
 export class NodeInfo {
   readonly parts: NodeInfoParts;
   /** Answer of GET /exchange-info without the members that change. */
@@ -225,13 +249,35 @@ export class NodeInfo {
 }
 
 const OK = { answer: Type.Literal('OK'), does: '`"OK"`' } as const;
+const OK_TEXT = '"OK"';
 
 function replyOk() {
-  return (context: RequestContext) => context.reply(200, '"OK"');
+  return (context: RequestContext) => context.reply(200, OK_TEXT);
+}
+
+/** A relative address, which holds behind a path prefix of a proxy. */
+const TO_PAGE: Headers = [
+  ['Content-Type', 'text/plain'],
+  ['Location', 'app'],
+  ['Vary', 'Accept'],
+];
+const OK_BESIDE_PAGE: Headers = [['Vary', 'Accept']];
+
+/** Sends a browser to the trading page. Rules: docs/protocol.md#trading-page */
+function replyRoot({ parts }: NodeInfo): RawHandler {
+  if (!parts.hasPage) return { headers: [], run: replyOk() };
+  return {
+    headers: ['accept'],
+    run(context) {
+      const [accepted = ''] = context.headers;
+      if (context.path === '/' && /\btext\/html\b/i.test(accepted)) context.reply(302, '', TO_PAGE);
+      else context.reply(200, OK_TEXT, OK_BESIDE_PAGE);
+    },
+  };
 }
 
 export const NODE_ROUTES = [
-  route('GET /', { ...OK, limits: ['health', 'trading'] }, replyOk),
+  rawRoute('GET /', { ...OK, limits: ['health', 'trading'] }, replyRoot),
   route('GET /ok', OK, replyOk),
   route('GET /health', OK, replyOk),
   route('GET /healthz', OK, replyOk),
@@ -308,10 +354,11 @@ export const NODE_ROUTES = [
   ),
 ];
 
-/** Text of the answer of GET /status. */
 function statusText({
   clock,
   contradictions,
+  faults,
+  message,
   mirror,
   mode,
   pauses,
@@ -331,12 +378,15 @@ function statusText({
       return { reason, means, takes_cancels: takesCancels };
     }),
     clock: { jump_ms: jumpMs, log_ahead_ms: aheadMs },
+    signatures: signatureLibrary,
     contradictions: shownContradictions(contradictions()),
     ...shownProgress(progress(), seconds()),
     ...(mirrored && { mirror: shownMirror(mirrored) }),
     ...(played && { play: shownPlay(played) }),
+    ...(faults && shownStatus(faults)),
     ...(ledgerIsOn(tables) && { proposals: shownProposals(tables) }),
     mode: mode(),
+    message: shownMessage(message()),
   });
 }
 
@@ -346,7 +396,6 @@ function shownProposals(t: Tables) {
   return { count, next: next === 0 ? null : new Date(next).toISOString() };
 }
 
-/** Answer of GET /exchange-info without the time. */
 function exchangeInfo(config: Config, venue: string) {
   return {
     version: packageVersion(),
@@ -357,6 +406,7 @@ function exchangeInfo(config: Config, venue: string) {
     exchange_address: config.exchangeAddress,
     neg_risk_exchange_address: config.negRiskExchangeAddress,
     ...version2Info(config),
+    ...version3Info(config),
     credential_prefix: config.credentialPrefix,
     auth_skew_seconds: config.authSkewSeconds,
     durability: config.durability,
@@ -378,11 +428,19 @@ export function exchangesOf(config: Config): string[] {
   const { exchangeAddress, exchangeAddress2, orderVersion } = config;
   const first = [exchangeAddress, config.negRiskExchangeAddress];
   const second = [exchangeAddress2, config.negRiskExchangeAddress2];
-  if (orderVersion === 'both') return [...first, ...second];
-  return orderVersion === '1' ? first : second;
+  const contract3 = contract3Of(config);
+  return [
+    ...(orderVersion === '2' ? [] : first),
+    ...(orderVersion === '1' ? [] : second),
+    ...(contract3 === undefined ? [] : [contract3]),
+  ];
 }
 
-/** Empty where only orders of version 1 are accepted. */
+function version3Info(config: Config) {
+  const contract3 = contract3Of(config);
+  return contract3 === undefined ? {} : { exchange_address_3: contract3 };
+}
+
 function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion }: Config) {
   if (orderVersion === '1') return {};
   return {
@@ -392,9 +450,14 @@ function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion 
   };
 }
 
-/** Every row of the table with its effective cap; a row that is off has the cap of the table. */
-function rateLimitRows({ rateLimits }: Config, caps: RateCaps) {
-  return RATE_CLASSES.map((name) => {
+/**
+ * Every row of the table with its effective cap; a row that is off has the cap of the table. That of routes
+ * which are not served is left out.
+ */
+function rateLimitRows({ faults, rateLimits, relayer }: Config, caps: RateCaps) {
+  const isServed: Partial<Record<RateClass, boolean>> = { faults: faults === 'on', relay: relayer };
+  const shown = RATE_CLASSES.filter((name) => isServed[name] !== false);
+  return shown.map((name) => {
     const { covers, requests, seconds } = RATE_LIMITS[name];
     const usual = { requests, seconds };
     const applies = rateLimits && caps[name] !== undefined;

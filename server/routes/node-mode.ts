@@ -8,6 +8,7 @@ export const NodeModeAnswer = Type.Object(
     demo: flag('markets of the demo are open (DEMO)'),
     mirror: flag('books of another venue are mirrored (MIRROR_URL)'),
     play: flag('market time is that of a recording (PLAY)'),
+    invites: flag('invitations are the only way in (INVITES)'),
     cluster: flag('several nodes share one log (CLUSTER)'),
   },
   { description: 'what kind of node this is' },

@@ -12,9 +12,7 @@ import { type DocumentedRoute, operationName, operationOf, templateOf } from './
 
 export interface OpenApiParts {
   readonly routes: readonly Omit<DocumentedRoute, 'name'>[];
-  /** Names of shapes, by identity. */
   readonly names: ReadonlyMap<unknown, string>;
-  /** Prefix of the credential headers. */
   readonly credentialPrefix: string;
   readonly version: string;
 }
@@ -52,15 +50,12 @@ export async function openApiDocument(parts: OpenApiParts): Promise<Json> {
   });
 }
 
-/** Parts in which the documents of the two listeners differ. */
 interface DocumentParts {
   readonly title: string;
   readonly version: string;
   readonly description: string;
-  /** Description of the server. */
   readonly server: string;
   readonly tags?: readonly Json[];
-  /** Operations by method and path. */
   readonly operations: readonly (readonly [key: string, operation: Json])[];
   readonly components: Json;
 }
@@ -84,7 +79,6 @@ export function documentOf(parts: DocumentParts): Json {
   };
 }
 
-/** Sorted by group; within a group in the order of the table. */
 function sorted(routes: OpenApiParts['routes']): OpenApiParts['routes'] {
   const groups = Object.keys(GROUPS);
   const rank = ({ row }: OpenApiParts['routes'][number]) => groups.indexOf(row.group);

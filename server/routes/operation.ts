@@ -4,6 +4,7 @@
  * Thread: any; pure. Not here: the rest of the document (openapi.ts).
  */
 import { type TObject, type TSchema, Type } from '../common/schema.ts';
+import { DataError } from '../data-v2/errors.ts';
 import type { RouteRow } from '../http/route.ts';
 import type { Json, Schemas } from './json-schema.ts';
 import type { GroupedRow } from './route-table.ts';
@@ -16,13 +17,11 @@ export interface DocumentedRoute {
   readonly name: string;
   /** One line; when missing, that of the row before. */
   readonly summary: string;
-  /** True where requests may change something. */
   readonly writes: boolean;
   /** Base paths under which it is served: '' is the root. */
   readonly bases: readonly string[];
 }
 
-/** Further properties of a query parameter, apart from its shape. */
 interface ParameterShape extends TSchema {
   readonly description?: string;
   /** Parameter of which this is another spelling. */
@@ -42,6 +41,7 @@ const TEXTS: Readonly<Record<number, string>> = {
   404: 'the object of the request does not exist',
   409: 'it conflicts with what was done before, or the node has no ledger',
   413: 'the body is too large',
+  425: 'a fault plays a restart of the venue',
   429: 'too many requests',
   500: 'a fault of the node',
   503: 'not now: the queue is full, the disk refuses, X-Min-Sequence is not applied yet, or the node is stopping',
@@ -68,7 +68,6 @@ export function operationOf(route: DocumentedRoute, schemas: Schemas): Json {
   };
 }
 
-/** Summary from a line of a table, without code marks. */
 export function plain(does: string): string {
   return does.replaceAll('`', '');
 }
@@ -147,7 +146,7 @@ function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): J
     status,
     {
       description: TEXTS[status],
-      headers: status === 429 ? { ...LIMIT_HEADERS, ...RETRY_HEADER } : undefined,
+      headers: headersOf(status),
       content: json(bodyOf(row, status, schemas)),
     },
   ]);
@@ -158,14 +157,20 @@ function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): J
   };
 }
 
+function headersOf(status: number): Json | undefined {
+  if (status === 425) return RETRY_HEADER;
+  return status === 429 ? { ...LIMIT_HEADERS, ...RETRY_HEADER } : undefined;
+}
+
 function bodyOf(row: RouteRow, status: number, schemas: Schemas): Json {
-  const error = errorOf(row, status);
+  const error = errorOf(row, status, schemas);
   if (status !== 503 || row.unavailable === undefined) return error;
   return { anyOf: [schemas.of(row.unavailable), error] };
 }
 
 /** Error body; a 400 and a 401 always include advice. */
-function errorOf({ api }: RouteRow, status: number): Json {
+function errorOf({ api }: RouteRow, status: number, schemas: Schemas): Json {
+  if (api === 'data-v2') return schemas.of(DataError);
   const error = api === 'catalog' && isOfCatalog(status) ? CATALOG_ERROR : ERROR;
   const isExplained = status === 400 || status === 401;
   return isExplained ? { allOf: [error, { required: ['detail', 'code'] }] } : error;
@@ -191,11 +196,12 @@ function statusesOf(key: string, row: RouteRow, writes: boolean): number[] {
   const found: readonly (readonly [number, boolean])[] = [
     // A read can at least have a wrong X-Min-Sequence.
     [400, hasQuery || isGuarded || row.body !== undefined || !writes],
-    [401, isGuarded || row.api === 'data' || row.listed === true],
-    [403, isGuarded],
+    [401, isGuarded || row.api === 'data' || row.api === 'data-v2' || row.listed === true],
+    [403, isGuarded || row.writes === true],
     [404, hasQuery || key.includes(':') || row.body !== undefined || row.access === 'level1'],
     [409, row.conflicts === true],
     [413, row.bodyMax !== 'none'],
+    [425, row.restarts === true],
     [429, row.limits.length > 0],
     [500, true],
     [503, true],
@@ -207,7 +213,9 @@ function securityOf({ access }: RouteRow): Json[] {
   if (access === 'none') return [{}];
   const level2 = securityOfAll(['Address', 'ApiKey', 'Passphrase', 'Timestamp', 'Signature']);
   if (access === 'level2') return [level2];
-  if (access === 'level2-read') return [level2, securityOfAll(['Address', 'ReadOnlyKey'])];
+  const level2Read = [level2, securityOfAll(['Address', 'ReadOnlyKey'])];
+  if (access === 'level2-read') return level2Read;
+  if (access === 'level2-or-none') return [{}, ...level2Read];
   return [securityOfAll(['Address', 'WalletSignature', 'Timestamp', 'Nonce'])];
 }
 

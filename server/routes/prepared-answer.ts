@@ -6,11 +6,22 @@
  */
 import { webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Headers } from '../http/answer-head.ts';
 import type { RequestContext } from '../http/http.ts';
 
-const compress = promisify(gzip);
+/** The slowest setting would take seconds for a large script. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+const brotli = promisify(brotliCompress);
+const CODINGS = { br: (bytes: Buffer) => brotli(bytes, BROTLI), gzip: promisify(gzip) };
+
+type Coding = keyof typeof CODINGS;
+
+interface Compressed {
+  readonly bytes: Promise<Buffer>;
+  readonly headers: Headers;
+}
+
 const NOT_MODIFIED = 304;
 const TAG_BYTES = 16;
 
@@ -21,14 +32,12 @@ export class PreparedAnswer {
   private readonly bytes: Buffer;
   private readonly etag: string;
   private readonly headers: Headers;
-  private readonly gzipHeaders: Headers;
-  private compressed: Promise<Buffer> | undefined = undefined;
+  private readonly compressed = new Map<Coding, Compressed>();
 
   private constructor(bytes: Buffer, etag: string, headers: Headers) {
     this.bytes = bytes;
     this.etag = etag;
     this.headers = [...headers, ['ETag', etag], ['Vary', 'Accept-Encoding']];
-    this.gzipHeaders = [...this.headers, ['Content-Encoding', 'gzip']];
   }
 
   /** @param headers besides those that follow from the bytes; a Content-Type comes first */
@@ -43,10 +52,25 @@ export class PreparedAnswer {
     if (known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === this.etag)) {
       return context.reply(NOT_MODIFIED, '', this.headers);
     }
-    if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted)) {
-      return context.reply(200, this.bytes, this.headers);
-    }
-    this.compressed ??= compress(this.bytes);
-    return this.compressed.then((bytes) => context.reply(200, bytes, this.gzipHeaders));
+    const coding = ACCEPTED.find(([, pattern]) => pattern.test(accepted))?.[0];
+    if (coding === undefined) return context.reply(200, this.bytes, this.headers);
+    const { bytes, headers } = this.in(coding);
+    return bytes.then((content) => context.reply(200, content, headers));
+  }
+
+  private in(coding: Coding): Compressed {
+    const known = this.compressed.get(coding);
+    if (known !== undefined) return known;
+    const made: Compressed = {
+      bytes: CODINGS[coding](this.bytes),
+      headers: [...this.headers, ['Content-Encoding', coding]],
+    };
+    this.compressed.set(coding, made);
+    return made;
   }
 }
+
+/** Accept-Encoding with a coding, and not with the weight 0; the shortest coding comes first. */
+const ACCEPTED = (Object.keys(CODINGS) as Coding[]).map(
+  (coding) => [coding, new RegExp(`\\b${coding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\s*(?:,|$))`)] as const,
+);

@@ -1,10 +1,11 @@
 /**
- * Routes of programs that other venues have and this one does not: rewards, builders, notifications, scoring
+ * Routes of programs that other venues have and this one does not: rewards, builders, notifications, comments, scoring
  * of orders, a migration. They answer truthfully, in the empty shape that clients read, so that bots go on.
  *
  * Thread: I/O.
  */
 
+import { badRequest } from '../catalog/parameters.ts';
 import { errorBody } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { readJson } from '../common/json.ts';
@@ -19,7 +20,6 @@ import { text, whole } from './shorthand.ts';
 const IDS_MAX = 1_000;
 const OrderIds = Type.Array(text(), { maxItems: IDS_MAX });
 const IDS_BOUNDS = boundsOf(IDS_MAX);
-/** Ids written without a pause. */
 const IDS_PER_TURN = 128;
 const EmptyPage = Type.Object({
   data: Type.Array(Type.Unknown(), { maxItems: 0 }),
@@ -50,10 +50,17 @@ function emptyRoute<const Key extends RouteName>(
   key: Key,
   access: 'none' | 'level2-read',
   does: Answer,
-  options: Pick<RouteDefinition, 'group' | 'query'> = {},
+  options: Pick<RouteDefinition, 'api' | 'group' | 'query'> = {},
 ) {
   const { answer, body } = EMPTY[does];
   return route(key, { ...options, access, answer, does }, answering(body));
+}
+
+/** A path parameter of any text, refused in the shape of the catalog API. */
+function ofComments(name: string) {
+  return compileQuery(Type.Object({ [name]: text() }), [name], (error) =>
+    badRequest(error, 'rule'),
+  );
 }
 
 export const PROGRAM_ROUTES = [
@@ -113,6 +120,20 @@ export const PROGRAM_ROUTES = [
   emptyRoute('GET /rewards/markets/current', 'none', 'an empty page'),
   emptyRoute('GET /rewards/markets/:condition_id', 'none', 'an empty page', {
     query: compileQuery(Type.Object({ condition_id: text() }), ['condition_id']),
+  }),
+  emptyRoute('GET /comments', 'none', 'an empty list', { api: 'catalog' }),
+  route(
+    'GET /comments/keyset',
+    { api: 'catalog', answer: Type.Object({ comments: NoRows }), does: '`{"comments": []}`' },
+    answering('{"comments":[]}'),
+  ),
+  emptyRoute('GET /comments/:id', 'none', 'an empty list', {
+    api: 'catalog',
+    query: ofComments('id'),
+  }),
+  emptyRoute('GET /comments/user_address/:address', 'none', 'an empty list', {
+    api: 'catalog',
+    query: ofComments('address'),
   }),
   emptyRoute('GET /auth/builder-api-key', 'level2-read', 'an empty list', { group: 'keys' }),
   emptyRoute('GET /builder/trades', 'none', 'an empty page'),

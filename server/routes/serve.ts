@@ -19,6 +19,7 @@ import {
 import type { CatalogErrors } from '../catalog/parameters.ts';
 import { typedErrorBody } from '../common/error-bodies.ts';
 import { NO_QUERY } from '../common/query.ts';
+import { dataErrorOf } from '../data-v2/errors.ts';
 import type { Handler, RequestContext, Route } from '../http/http.ts';
 import { type AnyHandler, type Api, type RouteRow, writes } from '../http/route.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
@@ -32,13 +33,10 @@ export interface ServeParts {
   readonly auth: Auth;
   readonly credentialPrefix: string;
   readonly maxBatchOrders: number;
-  /** Served rows under the configuration. */
   readonly rows: ReadonlyMap<string, RouteRow>;
   /** Unix seconds. */
   readonly seconds: () => number;
-  /** False where no caller is limited. */
   readonly rateLimits: boolean;
-  /** Newest applied batch, for reads that wait for one. */
   readonly applied: AppliedSequence;
   readonly catalogErrors: CatalogErrors;
   /** Undefined where this node decides everything. */
@@ -84,7 +82,6 @@ export interface Forwarding {
 }
 
 interface RowParts extends ServeParts {
-  /** Shared by all rows. */
   readonly discarded: DiscardedBodies;
 }
 
@@ -102,6 +99,7 @@ function serveRow(
     limits: row.limits,
     throttled: row.api === 'catalog' ? CATALOG_THROTTLED : undefined,
     failure: parts.failures[row.api],
+    errorOf: row.api === 'data-v2' ? dataErrorOf : undefined,
     longRefused: isOpen ? undefined : (context: RequestContext) => parts.discarded.refusal(context),
   };
   const prefix = parts.credentialPrefix;
@@ -118,15 +116,22 @@ function serveRow(
       headers: [],
       readsQuery: row.query !== NO_QUERY,
       run: (context) => {
-        const query = parse(context.query, context.parameters);
-        if (typeof query === 'string') return context.reply(400, query);
-        return run(context, query, undefined);
+        const here = (): void | Promise<void> => {
+          const query = parse(context.query, context.parameters);
+          if (typeof query === 'string') return context.reply(400, query);
+          return run(context, query, undefined);
+        };
+        if (row.writes !== true || parts.forwarder?.isNeeded() !== true) return here();
+        return parts.forwarder.forward(context, route, parts.seconds(), here);
       },
     };
   }
   const headers = row.access === 'level1' ? level1Headers(prefix) : headers2;
   return { ...route, headers, run: signedRun(parts, route, row, base, run) };
 }
+
+/** Caller without credentials, where a route asks for none. */
+const NOBODY = { ok: true } as const;
 
 /** Handler behind credentials; on another node, where that one decides. */
 function signedRun(
@@ -144,9 +149,13 @@ function signedRun(
   const runAt = (context: RequestContext, seconds: number): void | Promise<void> => {
     const refused = parts.discarded.admit(context);
     if (refused === undefined) return undefined;
-    const caller = isLevel1
-      ? checkLevel1(parts.auth, context.headers, seconds)
-      : callerOf(parts.auth, row.access === 'level2-read', context, base, seconds);
+    const isNobody =
+      row.access === 'level2-or-none' && context.headers.every((text) => text === '');
+    const caller = isNobody
+      ? NOBODY
+      : isLevel1
+        ? checkLevel1(parts.auth, context.headers, seconds)
+        : callerOf(parts.auth, row.access !== 'level2', context, base, seconds);
     const isElsewhere = forwarder?.isNeeded() === true;
     if (isElsewhere && (caller.ok ? isDecided : caller.isOfKeys)) {
       return forwarder.forward(context, route, seconds, () => runAt(context, seconds));
@@ -157,14 +166,13 @@ function signedRun(
     }
     const query = parse(context.query, context.parameters);
     if (typeof query === 'string') return context.reply(400, query);
-    const running = run(context, query, caller);
+    const running = run(context, query, caller === NOBODY ? undefined : caller);
     if (context.isOverLimit) refused();
     return running;
   };
   return (context) => runAt(context, context.judgedAt ?? parts.seconds());
 }
 
-/** Header that selects one of several media types; empty where there is one type. */
 function choiceHeaders({ media = [] }: RouteRow): string[] {
   return media.length > 1 ? ['accept'] : [];
 }

@@ -4,9 +4,13 @@
  * Thread: any.
  */
 import * as identity from '../auth/schemas.ts';
+import { PublicProfileAnswer } from '../catalog/public-profile-routes.ts';
 import * as catalog from '../catalog/schemas.ts';
 import * as tradingMarkets from '../catalog/trading-schemas.ts';
 import { isSchema, type TSchema } from '../common/schema.ts';
+import * as dataErrors from '../data-v2/errors.ts';
+import * as results from '../data-v2/result-schemas.ts';
+import * as dataV2 from '../data-v2/schemas.ts';
 import * as history from '../market-data/history-schemas.ts';
 import * as token from '../market-data/token-schemas.ts';
 import * as trades from '../market-data/trades-schemas.ts';
@@ -15,6 +19,8 @@ import * as orders from '../orders/intake/schemas.ts';
 import * as account from '../wallet/account-schemas.ts';
 import * as ledger from '../wallet/ledger-schemas.ts';
 import * as portfolio from '../wallet/portfolio-schemas.ts';
+import * as preview from '../wallet/preview-schemas.ts';
+import * as profile from '../wallet/profile-schemas.ts';
 import * as node from './node-info.ts';
 
 const MODULES: readonly object[] = [
@@ -30,6 +36,12 @@ const MODULES: readonly object[] = [
   orders,
   heartbeats,
   portfolio,
+  dataErrors,
+  results,
+  preview,
+  profile,
+  dataV2,
+  { PublicProfileAnswer },
 ];
 
 /** Names of the constants that hold shapes, by identity of the shape. */

@@ -6,13 +6,13 @@
  * Thread: I/O.
  */
 
+import { CONDITION_PATTERN } from '../../storage/catalog/condition-ids.ts';
 import type { TradingMarkets } from '../catalog/trading-markets.ts';
 import { CURSOR_QUERY, type CursorQuery } from '../catalog/trading-schemas.ts';
 import type { RequestContext, Route } from '../http/http.ts';
 import type { RawHandler } from '../http/route.ts';
 import { CATALOG_BASE } from './base-paths.ts';
 
-const CONDITION_ID = /^0x[0-9a-fA-F]{64}$/;
 const CURSOR = /(?:^|&)next_cursor=/;
 
 /** Answers requests without credentials at GET /data/trades as under the base path of the data API. */
@@ -58,7 +58,7 @@ export function withTradingMarkets<Handlers extends Readonly<Record<SharedKey, R
     'GET /markets': over('GET /markets', ({ query }) => CURSOR.test(query), page(markets.pages)),
     'GET /markets/:id': over(
       'GET /markets/:id',
-      ({ parameters }) => CONDITION_ID.test(parameters[0]!),
+      ({ parameters }) => CONDITION_PATTERN.test(parameters[0]!),
       (context) => {
         const [condition_id = ''] = context.parameters;
         return markets.single(context, { condition_id }, undefined);

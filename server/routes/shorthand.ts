@@ -19,7 +19,6 @@ export function flag(description?: string) {
   return Type.Boolean(described({}, description));
 }
 
-/** Schema of one of several words. */
 export function oneOf<const Words extends readonly string[]>(words: Words, description?: string) {
   return Type.Union(
     words.map((word) => Type.Literal<Words[number]>(word)),
@@ -27,7 +26,6 @@ export function oneOf<const Words extends readonly string[]>(words: Words, descr
   );
 }
 
-/** @param absence description of null */
 export function orNull<Schema extends TSchema>(schema: Schema, absence: string) {
   return Type.Union([schema, Type.Null({ description: absence })]);
 }

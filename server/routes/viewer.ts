@@ -75,7 +75,6 @@ export const VIEWER_FILES: ReadonlyMap<string, ViewerFile> = new Map([
   ['swagger-ui-bundle.js', { type: SCRIPT, read: installed('swagger-ui-bundle.js') }],
 ]);
 
-/** Media types and policy in the form of the public API. */
 export const VIEWER_PARTS = new Map(
   Array.from(VIEWER_FILES, ([name, { read, type }]) => [
     name,

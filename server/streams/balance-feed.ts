@@ -34,7 +34,6 @@ export class BalanceFeed {
   private readonly names: Names;
   private readonly replayBuffer: Recipients;
   private readonly changed = new Map<number, Balance>();
-  /** Followers of the balances of an account, as found in this batch. */
   private readonly followers = new Map<AccountRow, readonly User[]>();
 
   constructor(names: Names, replayBuffer: Recipients) {
@@ -42,7 +41,6 @@ export class BalanceFeed {
     this.replayBuffer = replayBuffer;
   }
 
-  /** Publishes a batch whose events are complete. */
   flushed(batch: Pick<AppliedBatch, 'events' | 'eventsF' | 'sequence' | 'time'>): void {
     const { events, eventsF } = batch;
     if (!this.replayBuffer.hasBalances) return;
@@ -52,7 +50,7 @@ export class BalanceFeed {
       const kind = events[at]!;
       if (kind !== EventKind.entry && kind !== EventKind.reserved) continue;
       const account = events[at + Event.account]! as AccountRow | 0;
-      // The fees of the venue are nobody's.
+      // Fees of the node belong to no wallet.
       if (account === 0) continue;
       const users = this.usersOf(account);
       if (users.length === 0) continue;

@@ -22,7 +22,6 @@ const OWN_CLOSES = {
 
 export type CloseName = keyof typeof OWN_CLOSES | BoundName;
 
-/** Code of each reason. Each bound is a reason, too. */
 export const CLOSES: ReadonlyMap<CloseName, number> = new Map<CloseName, number>([
   ...(Object.entries(OWN_CLOSES) as [CloseName, number][]),
   ...[...STREAM_BOUNDS.keys()].map((name) => [name, POLICY] as const),

@@ -84,7 +84,6 @@ export abstract class Connection implements SocketHandler, Paced {
     this.parts.onClosed(this);
   }
 
-  /** Does a piece of the current message, of the next one, or of pending output. */
   step(): boolean {
     if (this.isOver || this.isWaiting) return false;
     if (this.handling !== undefined) this.continueHandling(this.handling);
@@ -119,7 +118,6 @@ export abstract class Connection implements SocketHandler, Paced {
     this.socket.end(CLOSES.get(why)!, reason);
   }
 
-  /** Handles a message that is not a keep-alive. */
   protected abstract receive(text: string): Handling;
 
   protected abstract hasDue(): boolean;
@@ -159,6 +157,11 @@ export abstract class Connection implements SocketHandler, Paced {
         server_ts_ms: String(this.parts.wall()),
       }),
     );
+  }
+
+  /** Names the owner of the connection. @param key '' for a read-only key */
+  protected identified(key: string, address: Uint8Array): void {
+    this.parts.identified?.(key, address);
   }
 
   private countMessage(bytes: number): boolean {
@@ -228,7 +231,6 @@ export abstract class Connection implements SocketHandler, Paced {
 }
 
 const PONG = 'PONG';
-/** Unknown names that an answer lists, and characters of each. */
 const UNKNOWN_MAX = 100;
 const UNKNOWN_NAME_MAX = 100;
 const LEADING_MAX = 32;
@@ -255,6 +257,8 @@ export interface ConnectionParts {
   readonly pacer: Pacer;
   readonly closes: CloseCounts;
   readonly onClosed: (connection: Connection) => void;
+  /** Called when the credentials of the connection are checked; absent with FAULTS=off. */
+  readonly identified?: ((key: string, address: Uint8Array) => void) | undefined;
 }
 
 interface ChannelFields {
@@ -262,7 +266,6 @@ interface ChannelFields {
   readonly operation?: 'subscribe' | 'unsubscribe';
 }
 
-/** Returns a message of a channel, or its problem. */
 export function readMessage<Fields extends ChannelFields>(
   text: string,
   shape: Shape<Fields>,

@@ -23,7 +23,6 @@ const TOO_MANY = errorBody('TOO_MANY_CONNECTIONS');
 export interface StreamFacts {
   readonly clients: number;
   readonly unreadBytes: number;
-  /** Connections closed by the node, by reason. */
   readonly closes: ReadonlyMap<string, number>;
 }
 

@@ -114,7 +114,6 @@ export class MarketConnection extends Connection {
     this.due.clear();
   }
 
-  /** Returns false for an unknown token. */
   private addToken(wanted: Set<TokenRow>, id: string): boolean {
     const token = this.channel.texts.find(id);
     if (token !== 0) wanted.add(token);

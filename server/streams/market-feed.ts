@@ -54,7 +54,6 @@ export interface MarketFeedParts {
   readonly publish: Publish;
   readonly now: () => number;
   readonly venue: string;
-  /** Last batch that is known at the start. */
   readonly batch: number;
   readonly whenBatchesDone: (callback: () => void) => void;
 }
@@ -90,7 +89,6 @@ export class MarketFeed {
     }
   }
 
-  /** Publishes a batch whose events are complete. */
   flushed(batch: AppliedBatch): void {
     const { events } = batch;
     this.batch = batch.sequence;
@@ -130,7 +128,6 @@ export class MarketFeed {
     if (!book.isFollowed) this.followed.delete(bookRow);
   }
 
-  /** `book` frame of a published book at the end of the last flushed batch. */
   snapshot(book: PublishedBook, token: TokenRow): Buffer {
     const index = book.tokens.indexOf(token);
     const { id, sequence: previous } = book.streams.assets[index]!;
@@ -181,6 +178,9 @@ export class MarketFeed {
       switch (kind) {
         case EventKind.placed:
           command = events[at + Event.command]!;
+          break;
+        case EventKind.due:
+          command = -1 - at;
           break;
         case EventKind.levelPlaced:
         case EventKind.levelFill:
@@ -272,7 +272,6 @@ export class MarketFeed {
     }
   }
 
-  /** Sends the changes of the batch for each followed book, and releases completed books. */
   private publishVersions(batch: AppliedBatch): void {
     const { events } = batch;
     const completed: PublishedBook[] = [];

@@ -6,9 +6,17 @@
  */
 
 import { OrderCommand, OrderFlag } from '../../engine/commands.ts';
-import { EventKind } from '../../engine/events.ts';
+import { EventKind, partlyRows } from '../../engine/events.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
-import { fillMakerIdAt, fillRow, isMirroredToken, orderIdAt } from '../../engine/reads.ts';
+import {
+  fillMakerIdAt,
+  fillRow,
+  isAskOrder,
+  isMirroredToken,
+  ONLY_ORDER,
+  type OrderRows,
+  orderIdAt,
+} from '../../engine/reads.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { PIPS_PER_UNIT, type Pips, type TokenRow } from '../../engine/tables/units.ts';
@@ -54,7 +62,6 @@ export function bestPrices(book: PublishedBook, index: number): BestPrices {
   };
 }
 
-/** @param body object of POST /books */
 export function bookFrame(head: string, body: Buffer): Buffer {
   const prefix = `{"event_type":"book",${head},`;
   const frame = Buffer.allocUnsafe(prefix.length + body.length - 1);
@@ -142,18 +149,30 @@ export function newMarketFrame(
   condition: string,
   assets: readonly string[],
   story: MarketLifecycle,
+  feeBps: number,
   time: number,
 ): Buffer {
-  const { description, event, outcomes, question, slug } = story;
+  const { active, description, event, listed, outcomes, question, slug, tick } = story;
   const fields = JSON.stringify({
     event_type: 'new_market',
     id: condition,
     market: condition,
+    condition_id: condition,
     question,
     slug,
     description,
+    active,
     assets_ids: assets,
+    clob_token_ids: assets,
     outcomes,
+    order_price_min_tick_size: String(tick),
+    taker_base_fee: String(feeBps),
+    fees_enabled: listed.feesEnabled,
+    fee_schedule: listed.feeSchedule,
+    sports_market_type: listed.sportsMarketType,
+    line: listed.line?.toString(),
+    game_start_time: listed.gameStartTime,
+    group_item_title: listed.groupItemTitle,
     event_message: event,
     timestamp: String(time),
   });
@@ -170,8 +189,13 @@ export function marketResolvedFrame(head: string, resolved: object, time: number
   return Buffer.from(`${fields.slice(0, -1)},${head}}`);
 }
 
-/** Returns true if the order of a command is an ask in the prices of its book. */
-export function isAskOf(tables: Tables, { commands }: AppliedBatch, command: number): boolean {
+/**
+ * Returns true if an order is an ask in the prices of its book.
+ * @param command as LevelCause has it
+ */
+export function isAskOf(tables: Tables, batch: AppliedBatch, command: number): boolean {
+  if (command < 0) return isAskOrder(delayedRow(batch, command), ONLY_ORDER);
+  const { commands } = batch;
   const token = commands[command + OrderCommand.token]! as TokenRow;
   const isSell = (commands[command + OrderCommand.flags]! & OrderFlag.sell) !== 0;
   return isSell !== isMirroredToken(tables, token);
@@ -185,6 +209,9 @@ function causeId(tables: Tables, batch: AppliedBatch, by: LevelCause): string {
   const { command, kind, sequence } = by;
   // A level of the source is no order.
   if (kind === EventKind.levelSource) return '';
+  if (kind === EventKind.levelPlaced && command < 0) {
+    return wordsToHex(delayedRow(batch, command).orderI, orderIdAt(ONLY_ORDER), ID_WORDS);
+  }
   if (kind === EventKind.levelPlaced) {
     return wordsToHex(batch.commands, command + OrderCommand.id, ID_WORDS);
   }
@@ -192,4 +219,9 @@ function causeId(tables: Tables, batch: AppliedBatch, by: LevelCause): string {
     return wordsToHex(tables.fillI, fillMakerIdAt(fillRow(tables, sequence)), ID_WORDS);
   }
   return wordsToHex(tables.orderI, orderIdAt(closedOrder(tables, sequence)), ID_WORDS);
+}
+
+/** Row of the delayed order that a `due` record copies. */
+function delayedRow({ events, eventsF }: AppliedBatch, command: number): OrderRows {
+  return partlyRows(events, eventsF, -1 - command);
 }

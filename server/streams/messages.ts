@@ -3,6 +3,7 @@
  * documentation; tests check every frame against it). Rules: docs/protocol.md#stream-subscriptions
  */
 import { compileShape, type Static, type TSchema, Type } from '../common/schema.ts';
+import { TRADE_STATUSES } from '../market-data/trade-status.ts';
 
 const Text = Type.String();
 const Texts = Type.Array(Type.String());
@@ -139,15 +140,27 @@ const BestBidAskEvent = Type.Object({
   spread: Decimal,
 });
 
+const ofCatalog = { description: 'absent where the catalog does not have it' };
 const NewMarketEvent = Type.Object({
   event_type: literal('new_market'),
   ...envelope,
   id: Text,
+  condition_id: Text,
   question: Text,
   slug: Text,
   description: Text,
+  active: Type.Boolean(),
   assets_ids: Texts,
+  clob_token_ids: Type.Array(Text, { description: 'the same' }),
   outcomes: Texts,
+  order_price_min_tick_size: Text,
+  taker_base_fee: Type.String({ description: 'basis points' }),
+  fees_enabled: Type.Optional(Type.Boolean(ofCatalog)),
+  fee_schedule: Type.Optional(Type.Object({}, ofCatalog)),
+  sports_market_type: Type.Optional(Type.String(ofCatalog)),
+  line: Type.Optional(Type.String(ofCatalog)),
+  game_start_time: Type.Optional(Type.String(ofCatalog)),
+  group_item_title: Type.Optional(Type.String(ofCatalog)),
   event_message: Type.Object({
     id: Text,
     ticker: Text,
@@ -183,7 +196,9 @@ const OrderEvent = Type.Object({
   order_owner: Text,
   associate_trades: Type.Union([Texts, Type.Null()]),
   type: Type.Union([literal('PLACEMENT'), literal('UPDATE'), literal('CANCELLATION')]),
-  status: Type.Union([literal('LIVE'), literal('MATCHED'), literal('CANCELED')]),
+  status: Type.Union(
+    (['LIVE', 'MATCHED', 'CANCELED', 'DELAYED', 'UNMATCHED'] as const).map((one) => literal(one)),
+  ),
   order_type: Type.Union([literal('GTC'), literal('GTD'), literal('FOK'), literal('FAK')]),
   maker_address: Text,
   expiration: Digits,
@@ -196,7 +211,7 @@ const TradeEvent = Type.Object({
   ...ofAsset,
   id: Text,
   type: literal('TRADE'),
-  status: Type.Union([literal('MATCHED'), literal('CONFIRMED')]),
+  status: Type.Union([literal('MATCHED'), ...TRADE_STATUSES.map((one) => literal(one))]),
   taker_order_id: Text,
   outcome: Text,
   side: Side,
@@ -288,7 +303,6 @@ export function invalid(detail: string): Problem {
   return { error: 'invalid_message', detail };
 }
 
-/** Messages of a client, and the schema and cause of each message that it receives. */
 interface StreamRow {
   readonly does: string;
   readonly message: TSchema;
@@ -320,7 +334,10 @@ export const STREAM_TABLE = {
     message: UserMessage,
     events: {
       order: { sent: 'placed, filled in part or whole, ended', schema: OrderEvent },
-      trade: { sent: 'matched, and confirmed at once', schema: TradeEvent },
+      trade: {
+        sent: 'matched, and confirmed at once, or retried first; then it may fail',
+        schema: TradeEvent,
+      },
       balance: {
         sent: 'a batch touched cash or shares of the wallet; custom, with a ledger',
         schema: BalanceEvent,

@@ -7,7 +7,7 @@
  * Thread: the I/O thread.
  */
 import { Event, EventKind, eventWords } from '../../engine/events.ts';
-import { marketCount } from '../../engine/reads.ts';
+import { marketCount, marketFeeBps } from '../../engine/reads.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { Publish } from '../http/sockets.ts';
 import { tokensOfMarket } from '../market-data/find.ts';
@@ -23,7 +23,6 @@ export interface NewMarketsParts {
   readonly publish: Publish;
   readonly now: () => number;
   readonly venue: string;
-  /** Last batch that is known at the start. */
   readonly batch: number;
 }
 
@@ -38,11 +37,9 @@ export class NewMarkets {
   private readonly parts: NewMarketsParts;
   private readonly stream: Stream;
   private batch: number;
-  /** Batch of each registered market that is not published yet. */
   private readonly registered = new Map<MarketRow, number>();
   /** Markets up to this row existed at the start, or were published. */
   private publishedTo: number;
-  /** Current work: publish markets up to `last`. */
   private task: { readonly story: Story; readonly last: number } | undefined;
 
   constructor(parts: NewMarketsParts) {
@@ -96,7 +93,8 @@ export class NewMarkets {
     const known = story(condition);
     if (known === undefined) return;
     const assets = tokensOfMarket(names.tables, market).map((token) => names.token(token).id);
+    const fee = marketFeeBps(names.tables, market);
     const head = envelope(this.stream.next(batch), now());
-    publish(topics.markets, newMarketFrame(head, condition, assets, known, now()));
+    publish(topics.markets, newMarketFrame(head, condition, assets, known, fee, now()));
   }
 }

@@ -24,7 +24,6 @@ export function endOf(batch: number): Place {
   return placeOf(batch, END_INDEX);
 }
 
-/** Cursor that a client names by digits. */
 export function placeFrom(digits: string): Place {
   return digits.replace(/^0+/, '').padStart(PLACE_DIGITS, '0');
 }
@@ -43,7 +42,6 @@ export class Stream implements Numbered {
   private batch = 0;
   private index = 0;
 
-  /** @param batch its messages are known from the end of this batch on */
   constructor(id: string, batch: number) {
     this.id = id;
     this.sequence = endOf(batch);

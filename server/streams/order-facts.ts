@@ -53,7 +53,6 @@ export interface OrderFacts {
   readonly reason: number;
 }
 
-/** Converts ticks of a book to pips of a token's own price. */
 function ownPips(tables: Tables, token: TokenRow, tick: number, grid: number): number {
   return (isMirroredToken(tables, token) ? grid - tick : tick) * (PIPS_PER_UNIT / grid);
 }
@@ -89,14 +88,13 @@ export function placedOrder(
   };
 }
 
-/** Maker whose row a record copies (partlyRow). The following record of its level has the grid. */
-export function partlyFilledOrder(names: Names, rows: OrderRows, grid: number): OrderFacts {
+/** Order whose row a record copies (partlyRows). */
+export function copiedOrder(names: Names, rows: OrderRows, grid: number): OrderFacts {
   const token = orderToken(rows, ONLY_ORDER);
   const pips = ownPips(names.tables, token, orderPrice(rows, ONLY_ORDER), grid);
   return orderFacts(names, rows, ONLY_ORDER, pips, EndReason.none);
 }
 
-/** @param row row of a closed order */
 export function closedOrderFacts(names: Names, row: OrderRow): OrderFacts {
   const { tables } = names;
   return orderFacts(names, tables, row, orderPrice(tables, row), closeReason(tables, row));

@@ -92,7 +92,6 @@ export class Pacer {
     }
   }
 
-  /** Does one piece for the next connection, and moves it behind the others. */
   private stepNext(): void {
     const [caller, connections] = this.ready.entries().next().value!;
     const [paced] = connections as Iterable<Paced> as [Paced];

@@ -28,11 +28,10 @@ import type { Stream } from './numbering.ts';
 export interface LevelCause {
   readonly kind: number;
   readonly sequence: number;
-  /** First word of the last applied order command. */
+  /** First word of the last applied order command; for a delayed order -1 less that of its `due` record. */
   readonly command: number;
 }
 
-/** A level that a batch has changed, in the prices of the book. */
 export interface ChangedLevel {
   readonly pips: Pips;
   readonly isAsk: boolean;
@@ -81,7 +80,6 @@ export class PublishedBook {
   /** Followers of each of `tokens`, and the number of those with extras. */
   readonly followers: number[];
   readonly extraFollowers: number[];
-  /** Callbacks of first books that wait for the publication. */
   waiting: (() => void)[] = [];
   readonly bodies: (Buffer | undefined)[] = [];
   /** Last published best prices, in the same order: bid x 2^20 + ask, in ticks of 0.0001. */

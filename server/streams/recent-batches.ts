@@ -89,7 +89,7 @@ export class RecentBatches {
     const feed = kind === 'orders' ? new UserFeed(names, probe) : new BalanceFeed(names, probe);
     for (const [i, one] of this.recent.entries()) {
       if (i > 0 && factsOf(one).hasTerms) {
-        // A trade names the fee that its market has now.
+        // Earlier trades would get the fee that their market has now.
         from = this.recent[i - 1]!.batch.sequence;
         events = [];
       }

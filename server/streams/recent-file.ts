@@ -16,10 +16,8 @@ import { RecentBatches } from './recent-batches.ts';
 const FILE = 'recent-batches';
 const VERSION = 1;
 
-/** Content of the file, in the form of node:v8. */
 interface Contents extends Replayed {
   readonly version: number;
-  /** End of the log. */
   readonly last: number;
   readonly digest: number;
 }

@@ -99,7 +99,6 @@ export class User {
     this.all = new StoredStream(`${this.name}:${venue}`, batch);
   }
 
-  /** Stream of one market in its current state. */
   ofMarket(condition: string): Readonly<StoredStream> {
     const id = `${this.name}:${condition}:${this.venue}`;
     return this.markets.get(condition) ?? new StoredStream(id, this.batch);
@@ -111,7 +110,6 @@ export class User {
     return stream;
   }
 
-  /** Stores balances from the end of a batch on. */
   beginBalances(batch: number): void {
     const { id } = this.ofMarket(BALANCES);
     this.markets.set(BALANCES, new StoredStream(id, batch));
@@ -139,13 +137,10 @@ export interface Missed {
 export interface ReplayBufferParts {
   readonly publish: Publish;
   readonly now: () => number;
-  /** Name of the node in stream ids. */
   readonly venue: string;
   /** Last batch that is known at the start. */
   readonly batch: number;
-  /** Recent messages that a user missed while it was not stored. */
   readonly missedBy: (user: User, kind: 'orders' | 'balances') => Missed;
-  /** Stored messages of all users. */
   readonly eventsMax: number;
 }
 
@@ -167,7 +162,6 @@ export class ReplayBuffer {
     this.batch = parts.batch;
   }
 
-  /** Cursor behind all messages so far. */
   get place(): Place {
     return endOf(this.batch);
   }
@@ -200,7 +194,6 @@ export class ReplayBuffer {
     return users?.find(({ address }) => sameWords(address, 0, words, at, ADDRESS_WORDS));
   }
 
-  /** Returns the user of a new connection; creates it if needed. */
   enter(address: Int32Array): User {
     let user = this.find(address, 0);
     if (user === undefined) {
@@ -281,7 +274,6 @@ export class ReplayBuffer {
     return chain === Chain.user ? user.all : user.marketStream(condition);
   }
 
-  /** @param place in one of its streams */
   frame({ body }: StoredEvent, place: Numbered): string {
     return `{${body},${envelope(place, this.parts.now())}}`;
   }

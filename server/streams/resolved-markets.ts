@@ -20,7 +20,6 @@ interface ResolvedMarketsParts {
   readonly publish: Publish;
   readonly now: () => number;
   readonly venue: string;
-  /** Last batch that is known at the start. */
   readonly batch: number;
 }
 
@@ -33,7 +32,6 @@ export class ResolvedMarkets {
     this.stream = new Stream(`resolved:${parts.venue}`, parts.batch);
   }
 
-  /** Publishes the resolutions that a batch finished. Its events are complete. */
   flushed({ events, sequence, time }: Pick<AppliedBatch, 'events' | 'sequence' | 'time'>): void {
     for (let at = 0; at < events.length; at += eventWords(events, at)) {
       if (events[at] !== EventKind.resolved) continue;

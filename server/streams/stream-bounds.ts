@@ -11,12 +11,10 @@ import type { Caller } from '../http/limits/callers.ts';
 import type { Turns } from './pacer.ts';
 
 export interface StreamLimits {
-  /** Seconds without a message after which a connection is closed. */
   readonly idleSeconds: number;
   /** Tokens, or markets, of one connection. */
   readonly subscriptionsMax: number;
   readonly connectionsMax: number;
-  /** Bytes that may wait for one reader. */
   readonly backpressureBytes: number;
   /** Bounds of a caller, as a multiple of those of one connection. */
   readonly callerFactor: number;
@@ -66,7 +64,6 @@ const AMOUNTS = {
 /** Factor of a caller's bound at once; the factor for a window is a setting. */
 const CALLER_TURN_FACTOR = 5;
 
-/** Name of a bound in the metric of connections that exceeded it. */
 export type BoundName = `${Owner}_${keyof typeof AMOUNTS}`;
 
 const ROWS = (['connection', 'caller'] as const).flatMap((of) =>
@@ -82,7 +79,6 @@ const ROWS = (['connection', 'caller'] as const).flatMap((of) =>
 
 export const STREAM_BOUNDS: ReadonlyMap<BoundName, BoundRow> = new Map(ROWS);
 
-/** Text for a connection that exceeded a bound, and for the documents. */
 export function boundText(name: BoundName, limits: BoundLimits): string {
   const { amount, of, per, unit } = STREAM_BOUNDS.get(name)!;
   const counted = unit === 'names' ? 'names to look up' : unit;
@@ -168,7 +164,6 @@ class SharedSpending extends Spending {
 }
 
 export class Budget {
-  /** All connections of a caller share this object. */
   readonly caller: SharedSpending;
   private readonly own: Spending;
   private readonly turns: Turns;

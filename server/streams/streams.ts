@@ -14,6 +14,7 @@ import { BalanceFeed } from './balance-feed.ts';
 import type { CloseName } from './closes.ts';
 import type { Connection, ConnectionParts } from './connection.ts';
 import { Connections, type StreamFacts } from './connections.ts';
+import type { FaultySockets } from './faulty-sockets.ts';
 import { MarketConnection } from './market-channel.ts';
 import { MarketFeed } from './market-feed.ts';
 import { Names } from './names.ts';
@@ -31,11 +32,8 @@ export interface StreamParts {
   readonly lookup: MarketLookup;
   readonly books: BookRenderer;
   readonly limits: StreamLimits;
-  /** Active API key by its lower-case text. */
   readonly key: (apiKey: string) => Credential | undefined;
-  /** Active read-only key by its lower-case text. */
   readonly readOnlyKey: (key: string) => { readonly address: Uint8Array } | undefined;
-  /** Absent if this node issues all keys. */
   readonly keyComes?: KeyComes;
   readonly whenBatchesDone: (callback: () => void) => void;
   readonly now: () => number;
@@ -46,7 +44,8 @@ export interface StreamParts {
   readonly venue: string;
   /** The caller adds each batch before `flushed`. */
   readonly recent: RecentBatches;
-  /** Stored messages of users, for clients that reconnect. */
+  /** Absent with FAULTS=off. */
+  readonly faulty?: FaultySockets | undefined;
   readonly eventsMax?: number;
 }
 
@@ -96,9 +95,8 @@ export class Streams {
     ];
   }
 
-  /** Starts to send messages. */
   open(publish: Publish): void {
-    this.send = publish;
+    this.send = this.parts.faulty?.publishing(publish) ?? publish;
   }
 
   /**
@@ -148,7 +146,7 @@ export class Streams {
   }
 
   private route(path: string, open: (common: ConnectionParts) => Connection): SocketRoute {
-    const { elapsed, limits, now: wall } = this.parts;
+    const { elapsed, faulty, limits, now: wall } = this.parts;
     const { backpressureBytes, idleSeconds, subscriptionsMax } = limits;
     const { budgets, closes, pacer } = this.connections;
     return {
@@ -158,13 +156,15 @@ export class Streams {
       cutSeconds: idleSeconds + CUT_LATER_SECONDS,
       refusal: () => this.connections.refusal(),
       open: (socket, caller) => {
+        const struck = faulty?.socketOf(socket);
         const budget = budgets.open(caller);
         const onClosed = (closed: Connection): void => {
           budgets.close(budget);
           this.connections.delete(closed);
+          if (struck !== undefined) faulty?.closed(struck);
         };
         const connection = open({
-          socket,
+          socket: struck ?? socket,
           limits,
           elapsed,
           wall,
@@ -172,6 +172,7 @@ export class Streams {
           pacer,
           closes,
           onClosed,
+          identified: struck && ((key, address) => struck.identified(key, address)),
         });
         this.connections.add(connection);
         return connection;

@@ -3,10 +3,12 @@
  *
  * Thread: the I/O thread.
  */
+
 import { timingSafeEqual } from 'node:crypto';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
 import type { Credential } from '../auth/key-registry.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import { marketByCondition } from '../market-data/find.ts';
@@ -33,9 +35,8 @@ import {
 export interface UserChannelParts {
   readonly replayBuffer: ReplayBuffer;
   readonly tables: Tables;
-  /** Active key by its lower-case text. */
+  /** Active keys by their lower-case text. */
   readonly lookup: (apiKey: string) => Credential | undefined;
-  /** Active read-only key by its lower-case text. */
   readonly lookupReadOnly: (key: string) => { readonly address: Uint8Array } | undefined;
   /** Absent if this node issues all keys. */
   readonly keyComes?: KeyComes | undefined;
@@ -50,6 +51,7 @@ export type KeyComes = (isKnown: () => boolean) => Promise<void> | undefined;
 interface KeyHolder {
   readonly address: Uint8Array;
   readonly isActive: () => boolean;
+  readonly isReadOnly: boolean;
 }
 
 const SECRET_BYTES = 32;
@@ -122,7 +124,9 @@ export class UserConnection extends Connection implements CatchingUp {
     const { message } = read;
     const problem = yield* this.identify(message);
     if (problem !== undefined) return problem;
-    const markets = [...new Set((message.markets ?? []).map((text) => text.toLowerCase()))];
+    const markets = [
+      ...new Set((message.markets ?? []).map((text) => wholeCondition(text.toLowerCase()))),
+    ];
     if (!this.mayLookUp(markets.length + (message.resume?.length ?? 0))) return undefined;
     const isOff = message.operation === 'unsubscribe';
     const unknown: string[] = [];
@@ -175,7 +179,6 @@ export class UserConnection extends Connection implements CatchingUp {
     this.user = undefined;
   }
 
-  /** Checks the credentials of the first message; later ones may repeat them. */
   private *identify({ auth }: UserMessageFields): Handling {
     if (auth === undefined) {
       if (this.user !== undefined) return undefined;
@@ -191,6 +194,7 @@ export class UserConnection extends Connection implements CatchingUp {
     if (this.user === undefined) this.user = this.channel.replayBuffer.enter(address);
     else if (this.user.address.some((word, i) => word !== address[i])) return OTHER_KEY;
     this.isActive = found.isActive;
+    this.identified(found.isReadOnly ? '' : key, found.address);
     return undefined;
   }
 
@@ -200,7 +204,8 @@ export class UserConnection extends Connection implements CatchingUp {
     const key = keyOf(auth);
     if (auth.secret === undefined && auth.passphrase === undefined) {
       const found = lookupReadOnly(key);
-      return found && { address: found.address, isActive: () => lookupReadOnly(key) !== undefined };
+      const isActive = (): boolean => lookupReadOnly(key) !== undefined;
+      return found && { address: found.address, isActive, isReadOnly: true };
     }
     const found = lookup(key);
     const secret = Buffer.from(auth.secret ?? '', 'base64');
@@ -209,7 +214,8 @@ export class UserConnection extends Connection implements CatchingUp {
     const isSecret = isSame(secret, found?.secret ?? NOTHING);
     const isRight = isSame(passphrase, found?.passphrase ?? NOTHING) && isSecret;
     if (found === undefined || !isRight) return undefined;
-    return { address: found.address, isActive: () => lookup(key) !== undefined };
+    const isActive = (): boolean => lookup(key) !== undefined;
+    return { address: found.address, isActive, isReadOnly: false };
   }
 
   /** @param unknown receives the unknown markets */

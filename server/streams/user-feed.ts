@@ -7,10 +7,11 @@
  */
 
 import { OrderCommand } from '../../engine/commands.ts';
-import { Event, EventKind, eventWords, partlyRows } from '../../engine/events.ts';
+import { decidedFill, Event, EventKind, eventWords, partlyRows } from '../../engine/events.ts';
 import { closedOrder } from '../../engine/orders/orders.ts';
 import {
   addressAt,
+  type FillRows,
   fillMakerIdAt,
   fillMakerOwner,
   fillMatch,
@@ -20,25 +21,30 @@ import {
   fillTakerToken,
   isPrint,
   isSourceTaker,
+  ONLY_FILL,
   ONLY_ORDER,
   type OrderRows,
   orderIdAt,
   orderKeyAt,
   orderOwner,
+  wasUnsettled,
 } from '../../engine/reads.ts';
+import { API_KEY_WORDS } from '../../engine/tables/codes.ts';
 import type { AccountRow, FillRow, OrderRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import { apiKeyText } from '../market-data/account-texts.ts';
+import type { TradeStatus } from '../market-data/trade-status.ts';
 import type { AppliedBatch } from '../orders/worker/applied-batch.ts';
 import type { Names } from './names.ts';
-import {
-  closedOrderFacts,
-  type OrderFacts,
-  partlyFilledOrder,
-  placedOrder,
-} from './order-facts.ts';
+import { closedOrderFacts, copiedOrder, type OrderFacts, placedOrder } from './order-facts.ts';
 import type { ReplayBuffer, User } from './replay-buffer.ts';
 import { changeOfClose, OrderChange, orderBody, type TradeFill, tradeBody } from './user-frames.ts';
+
+/** Statuses of a trade when it is made, settled at once or later; and when a later one is decided. */
+const SETTLED = ['MATCHED', 'CONFIRMED'] as const;
+const UNSETTLED = ['MATCHED', 'RETRYING'] as const;
+const CONFIRMED = ['CONFIRMED'] as const;
+const FAILED = ['FAILED'] as const;
 
 /** A fill, and its maker's order if a later record has it: its remainder, or its end. */
 interface MatchFill {
@@ -47,12 +53,22 @@ interface MatchFill {
   makerRow: OrderRow;
 }
 
+/** A fill that is settled, with the API keys of its orders. */
+interface DecidedFill {
+  readonly rows: FillRows;
+  readonly fails: boolean;
+  readonly takerKey: string;
+  readonly makerKey: string;
+}
+
 /** An order message that waits for the trades before it. */
 type Later = () => void;
 
 /** Order placed last, while the following events may belong to it. */
 interface Taker {
-  readonly command: number;
+  /** Words with its id, and the place of the id in them. */
+  readonly words: Int32Array;
+  readonly idAt: number;
   readonly user: User | undefined;
   readonly facts: OrderFacts | undefined;
   isClosed: boolean;
@@ -67,6 +83,7 @@ export class UserFeed {
   private taker: Taker | undefined;
   private fills: MatchFill[] = [];
   private later: Later[] = [];
+  private decided: DecidedFill[] = [];
 
   constructor(names: Names, replayBuffer: Recipients) {
     this.names = names;
@@ -84,6 +101,14 @@ export class UserFeed {
           this.endMatch();
           this.placed(batch, at);
           break;
+        case EventKind.delayed:
+          this.endMatch();
+          this.delayed(batch, at);
+          break;
+        case EventKind.due:
+          this.endMatch();
+          this.due(batch, at);
+          break;
         case EventKind.fill:
           this.fill(sequence);
           break;
@@ -93,6 +118,9 @@ export class UserFeed {
         case EventKind.closed:
           this.closed(sequence);
           break;
+        case EventKind.decided:
+          this.decided.push(decidedOf(batch, at));
+          break;
         default:
       }
     }
@@ -101,14 +129,38 @@ export class UserFeed {
   }
 
   private placed(batch: AppliedBatch, at: number): void {
+    const taker = this.taken(batch, at);
+    this.taker = taker;
+    const { facts, user } = taker;
+    if (user !== undefined) this.publishOrder(user, facts!, OrderChange.placed, -1);
+  }
+
+  private delayed(batch: AppliedBatch, at: number): void {
+    const { facts, user } = this.taken(batch, at);
+    if (user !== undefined) this.publishOrder(user, facts!, OrderChange.delayed, -1);
+  }
+
+  /** Places a delayed order, which has no command in this batch. */
+  private due(batch: AppliedBatch, at: number): void {
+    const rows = partlyRows(batch.events, batch.eventsF, at);
+    const user = this.ownerOf(orderOwner(rows, ONLY_ORDER));
+    const grid = batch.events[at + Event.grid]!;
+    const facts = user && copiedOrder(this.names, rows, grid);
+    const idAt = orderIdAt(ONLY_ORDER);
+    this.taker = { words: rows.orderI, idAt, user, facts, isClosed: false };
+    if (user !== undefined) this.publishOrder(user, facts!, OrderChange.updated, -1);
+  }
+
+  /** Order of the command that a record names. */
+  private taken(batch: AppliedBatch, at: number): Taker {
     const { tables } = this.names;
     const command = batch.events[at + Event.command]!;
     const user = this.replayBuffer.find(batch.commands, command + OrderCommand.signer);
     const tick = batch.events[at + Event.tick]!;
     const grid = batch.events[at + Event.grid]!;
     const facts = user && placedOrder(tables, batch, command, tick, grid);
-    this.taker = { command, user, facts, isClosed: false };
-    if (user !== undefined) this.publishOrder(user, facts!, OrderChange.placed, -1);
+    const idAt = command + OrderCommand.id;
+    return { words: batch.commands, idAt, user, facts, isClosed: false };
   }
 
   /** Begins a match if the taker is a source order, which was not placed. */
@@ -133,12 +185,7 @@ export class UserFeed {
     const grid = events[level + Event.grid]!;
     const match = this.matchOf(fill.sequence);
     this.later.push(() => {
-      this.publishOrder(
-        user,
-        partlyFilledOrder(this.names, rows, grid),
-        OrderChange.updated,
-        match,
-      );
+      this.publishOrder(user, copiedOrder(this.names, rows, grid), OrderChange.updated, match);
     });
   }
 
@@ -172,14 +219,19 @@ export class UserFeed {
   }
 
   private isTaker(row: OrderRow): boolean {
-    const { batch, taker } = this;
+    const { taker } = this;
     if (taker === undefined) return false;
-    const id = taker.command + OrderCommand.id;
-    return sameId(batch!.commands, id, this.names.tables.orderI, orderIdAt(row));
+    return sameId(taker.words, taker.idAt, this.names.tables.orderI, orderIdAt(row));
   }
 
-  /** All events of the order placed last have been read: send the trades, then the order messages. */
+  /** All events of the order placed last have been read: send its messages, then those of trades that were decided. */
   private endMatch(): void {
+    this.endTaker();
+    if (this.decided.length > 0) this.publishDecided();
+  }
+
+  /** Sends the trades, then the order messages. */
+  private endTaker(): void {
     const { fills, later, taker } = this;
     this.fills = [];
     this.later = [];
@@ -205,11 +257,14 @@ export class UserFeed {
     const shownTo = (owner: AccountRow): TradeFill[] =>
       fills.map((fill) => {
         const isOwn = fillMakerOwner(tables, rowOf(fill)) === owner;
-        return { sequence: fill.sequence, makerKey: isOwn ? keyOf(fill) : undefined };
+        const makerKey = isOwn ? keyOf(fill) : undefined;
+        return { rows: tables, row: rowOf(fill), makerKey };
       });
+    const statuses = wasUnsettled(tables, rowOf(fills[0]!)) ? UNSETTLED : SETTLED;
     if (taker?.user !== undefined) {
       const all = shownTo(takerOwner);
-      this.publishTrade(taker.user, all, all, { apiKey: taker.facts!.apiKey, isTaker: true });
+      const reader = { apiKey: taker.facts!.apiKey, isTaker: true };
+      this.publishTrade(taker.user, all, all, reader, statuses);
     }
     const notified = new Set([takerOwner]);
     for (const fill of fills) {
@@ -222,7 +277,37 @@ export class UserFeed {
       // with the square.
       const all = shownTo(owner);
       const own = all.filter(({ makerKey }) => makerKey !== undefined);
-      this.publishTrade(user, all, own, { apiKey: keyOf(fill), isTaker: false });
+      this.publishTrade(user, all, own, { apiKey: keyOf(fill), isTaker: false }, statuses);
+    }
+  }
+
+  /** Tells how trades ended whose settlement was decided later. */
+  private publishDecided(): void {
+    const matches = new Map<number, DecidedFill[]>();
+    for (const fill of this.decided) {
+      const match = fillMatch(fill.rows, ONLY_FILL);
+      const known = matches.get(match);
+      if (known === undefined) matches.set(match, [fill]);
+      else known.push(fill);
+    }
+    this.decided = [];
+    for (const fills of matches.values()) {
+      const { fails, rows, takerKey } = fills[0]!;
+      const statuses = fails ? FAILED : CONFIRMED;
+      const takerOwner = fillTakerOwner(rows, ONLY_FILL);
+      const owners = new Set(fills.map((fill) => fillMakerOwner(fill.rows, ONLY_FILL)));
+      for (const owner of new Set([takerOwner, ...owners])) {
+        const user = this.ownerOf(owner);
+        if (user === undefined) continue;
+        const all = fills.map((fill) => {
+          const isOwn = fillMakerOwner(fill.rows, ONLY_FILL) === owner;
+          return { rows: fill.rows, row: ONLY_FILL, makerKey: isOwn ? fill.makerKey : undefined };
+        });
+        const isTaker = owner === takerOwner;
+        const own = all.filter(({ makerKey }) => makerKey !== undefined);
+        const apiKey = isTaker ? takerKey : own[0]!.makerKey!;
+        this.publishTrade(user, all, isTaker ? all : own, { apiKey, isTaker }, statuses);
+      }
     }
   }
 
@@ -231,12 +316,13 @@ export class UserFeed {
     fills: readonly TradeFill[],
     shown: readonly TradeFill[],
     reader: { readonly apiKey: string; readonly isTaker: boolean },
+    statuses: readonly ('MATCHED' | TradeStatus)[],
   ): void {
     const { names } = this;
     const { sequence, time } = this.batch!;
-    const { tables } = names;
-    const token = names.token(fillTakerToken(tables, fillRow(tables, fills[0]!.sequence)));
-    for (const status of ['MATCHED', 'CONFIRMED'] as const) {
+    const { row, rows } = fills[0]!;
+    const token = names.token(fillTakerToken(rows, row));
+    for (const status of statuses) {
       const body = tradeBody(names, fills, shown, reader, status, time);
       this.replayBuffer.append(user, token.condition, body, sequence);
     }
@@ -257,6 +343,16 @@ export class UserFeed {
     const { tables } = this.names;
     return fillMatch(tables, fillRow(tables, sequence));
   }
+}
+
+function decidedOf({ events, eventsF }: AppliedBatch, at: number): DecidedFill {
+  const keys = at + Event.keys;
+  return {
+    rows: decidedFill(events, eventsF, at),
+    fails: events[at + Event.fails] === 1,
+    takerKey: apiKeyText(events, keys),
+    makerKey: apiKeyText(events, keys + API_KEY_WORDS),
+  };
 }
 
 function keyOf({ makerRow, makerRows }: MatchFill): string {

@@ -6,13 +6,13 @@
  */
 
 import {
+  type FillRows,
   fillKind,
   fillMaker,
   fillMakerIdAt,
   fillMakerPrice,
   fillMakerToken,
   fillMatch,
-  fillRow,
   fillSize,
   fillTaker,
   fillTakerCollateral,
@@ -20,13 +20,18 @@ import {
   fillTakerPrice,
   fillTakerSide,
   fillTakerToken,
+  fillTime,
   marketFeeBps,
+  wasUnsettled,
 } from '../../engine/reads.ts';
 import { EndReason, ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
+import type { FillRow } from '../../engine/tables/units.ts';
 import { microText, ratioMicro } from '../common/decimal.ts';
+import { tradeIdOf } from '../common/trade-ids.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { NIL_UUID } from '../market-data/account-texts.ts';
-import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
+import { transactionHash } from '../market-data/match-ids.ts';
+import type { TradeStatus } from '../market-data/trade-status.ts';
 import { ORDER_TYPE_TEXTS, reasonText } from '../orders/intake/order-states.ts';
 import { priceText, sideText } from './market-frames.ts';
 import type { Names } from './names.ts';
@@ -34,9 +39,11 @@ import type { OrderFacts } from './order-facts.ts';
 
 export const OrderChange = {
   placed: { type: 'PLACEMENT', status: 'LIVE' },
+  delayed: { type: 'PLACEMENT', status: 'DELAYED' },
   updated: { type: 'UPDATE', status: 'LIVE' },
   filled: { type: 'UPDATE', status: 'MATCHED' },
   ended: { type: 'CANCELLATION', status: 'CANCELED' },
+  unmatched: { type: 'CANCELLATION', status: 'UNMATCHED' },
 } as const;
 export type OrderChange = (typeof OrderChange)[keyof typeof OrderChange];
 
@@ -48,6 +55,7 @@ const MS = 1_000;
  * Last message of an order by its close reason: an order that was filled, or killed after a fill, counts as matched.
  */
 export function changeOfClose(reason: number): OrderChange {
+  if (reason === EndReason.unmatched) return OrderChange.unmatched;
   const isMatched = reason === EndReason.filled || reason === EndReason.fakRemainder;
   return isMatched ? OrderChange.filled : OrderChange.ended;
 }
@@ -89,7 +97,8 @@ export function orderBody(
 
 /** One fill of a match, and the API key of its maker's order if the reader may see it. */
 export interface TradeFill {
-  readonly sequence: number;
+  readonly rows: FillRows;
+  readonly row: FillRow;
   readonly makerKey: string | undefined;
 }
 
@@ -107,14 +116,16 @@ export function tradeBody(
   fills: readonly TradeFill[],
   shown: readonly TradeFill[],
   reader: TradeReader,
-  status: 'MATCHED' | 'CONFIRMED',
+  status: 'MATCHED' | TradeStatus,
   time: number,
 ): string {
   const { tables } = names;
-  const first = fillRow(tables, fills[0]!.sequence);
-  const match = fillMatch(tables, first);
-  const token = names.token(fillTakerToken(tables, first));
-  const { price, size } = totals(names, fills);
+  const { row: first, rows } = fills[0]!;
+  const match = fillMatch(rows, first);
+  const token = names.token(fillTakerToken(rows, first));
+  const isFinal = status === 'CONFIRMED' || !wasUnsettled(rows, first);
+  const matched = String(Math.floor(fillTime(rows, first) / MS));
+  const { price, size } = totals(fills);
   const seconds = String(Math.floor(time / MS));
   const trader = reader.isTaker ? 'TAKER' : 'MAKER';
   const fields = JSON.stringify({
@@ -122,22 +133,22 @@ export function tradeBody(
     id: tradeIdOf(match),
     type: 'TRADE',
     status,
-    taker_order_id: wordsToHex(tables.fillI, fillTakerIdAt(first), ID_WORDS),
+    taker_order_id: wordsToHex(rows.fillI, fillTakerIdAt(first), ID_WORDS),
     market: token.condition,
     asset_id: token.id,
     outcome: names.outcome(token),
-    side: sideText(fillTakerSide(tables, first) === 1),
+    side: sideText(fillTakerSide(rows, first) === 1),
     price,
     size,
     fee_rate_bps: String(marketFeeBps(tables, token.market)),
     owner: reader.apiKey,
     trade_owner: reader.apiKey,
-    maker_address: names.wallet(fillTaker(tables, first)),
+    maker_address: names.wallet(fillTaker(rows, first)),
     trader_side: trader,
-    transaction_hash: transactionHash(match),
+    transaction_hash: isFinal ? transactionHash(match) : '',
     bucket_index: 0,
-    matchtime: seconds,
-    match_time: seconds,
+    matchtime: matched,
+    match_time: matched,
     last_update: seconds,
     timestamp: String(time),
     maker_orders: shown.slice(0, MAKERS_MAX).map((fill) => makerOrder(names, fill)),
@@ -145,37 +156,33 @@ export function tradeBody(
   return fields.slice(1, -1);
 }
 
-function totals(names: Names, fills: readonly TradeFill[]): { price: string; size: string } {
-  const { tables } = names;
-  const pips = fillTakerPrice(tables, fillRow(tables, fills[0]!.sequence));
+function totals(fills: readonly TradeFill[]): { price: string; size: string } {
+  const pips = fillTakerPrice(fills[0]!.rows, fills[0]!.row);
   let isOnePrice = true;
   let size = 0;
   let collateral = 0;
-  for (const { sequence } of fills) {
-    const row = fillRow(tables, sequence);
-    size += fillSize(tables, row);
-    collateral += fillTakerCollateral(tables, row);
-    if (fillTakerPrice(tables, row) !== pips) isOnePrice = false;
+  for (const { row, rows } of fills) {
+    size += fillSize(rows, row);
+    collateral += fillTakerCollateral(rows, row);
+    if (fillTakerPrice(rows, row) !== pips) isOnePrice = false;
   }
   const price = isOnePrice ? priceText(pips) : microText(ratioMicro(collateral, size));
   return { price, size: microText(size) };
 }
 
-function makerOrder(names: Names, { makerKey, sequence }: TradeFill): object {
-  const { tables } = names;
-  const row = fillRow(tables, sequence);
-  const isOpposite = fillKind(tables, row) === MatchKind.complementary;
-  const takerSells = fillTakerSide(tables, row) === 1;
-  const token = names.token(fillMakerToken(tables, row));
+function makerOrder(names: Names, { makerKey, row, rows }: TradeFill): object {
+  const isOpposite = fillKind(rows, row) === MatchKind.complementary;
+  const takerSells = fillTakerSide(rows, row) === 1;
+  const token = names.token(fillMakerToken(rows, row));
   return {
-    order_id: wordsToHex(tables.fillI, fillMakerIdAt(row), ID_WORDS),
+    order_id: wordsToHex(rows.fillI, fillMakerIdAt(row), ID_WORDS),
     owner: makerKey ?? NIL_UUID,
-    maker_address: names.wallet(fillMaker(tables, row)),
+    maker_address: names.wallet(fillMaker(rows, row)),
     asset_id: token.id,
     outcome: names.outcome(token),
     side: sideText(isOpposite !== takerSells),
-    price: priceText(fillMakerPrice(tables, row)),
-    matched_amount: microText(fillSize(tables, row)),
+    price: priceText(fillMakerPrice(rows, row)),
+    matched_amount: microText(fillSize(rows, row)),
     // The maker pays no fee (docs/protocol.md#fees).
     fee_rate_bps: '0',
   };

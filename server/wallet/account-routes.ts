@@ -14,10 +14,10 @@ import { INVALID_CURSOR, offsetOf } from '../common/cursor.ts';
 import { ENGINE_BUSY, errorBody } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { Type } from '../common/schema.ts';
+import { matchOfTradeId } from '../common/trade-ids.ts';
 import { route } from '../http/route.ts';
 import { AccountTexts, type OrderStatusCase } from '../market-data/account-texts.ts';
 import { accountByAddress, marketByCondition } from '../market-data/find.ts';
-import { matchOfTradeId } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 import { TradesAnswer } from '../market-data/trades-schemas.ts';
@@ -42,7 +42,6 @@ export interface AccountRouteParts {
   readonly infos: MarketLookup;
   readonly tradesIndex: TradesIndex;
   readonly sequenceLock: SequenceLockReader;
-  /** Closed order on disk by the 32 bytes of its id. */
   readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   readonly config: { readonly orderStatus: OrderStatusCase };
 }
@@ -141,7 +140,6 @@ export const ACCOUNT_ROUTES = [
   ),
 ];
 
-/** Reads of own orders and trades, which the routes share. */
 export class AccountReads {
   readonly tables: Tables;
   readonly tokens: TokenTexts;

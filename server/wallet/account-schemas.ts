@@ -5,9 +5,12 @@
  * A well-formed value that names nothing gives an empty result; a malformed value is refused.
  */
 
+import { CONDITION_SOURCE } from '../../storage/catalog/condition-ids.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
+import { TRADE_STATUSES } from '../market-data/trade-status.ts';
+import { DELAYED_TEXT } from '../orders/intake/order-states.ts';
 import { PAGE_SIZE } from './pages.ts';
 
 const Decimal = Type.String({ pattern: '^\\d+(?:\\.\\d+)?$' });
@@ -18,7 +21,7 @@ const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 const Seconds = Type.String({ pattern: '^\\d+$', description: 'unix seconds' });
 
 const condition = Type.Optional(
-  Type.String({ pattern: '^0x[0-9a-fA-F]{64}$', description: 'a condition id' }),
+  Type.String({ pattern: CONDITION_SOURCE, description: 'a condition id' }),
 );
 const tokenId = Type.Optional(Type.String({ pattern: '^[0-9]{1,78}$', description: 'a token id' }));
 const wallet = Type.Optional(
@@ -57,7 +60,7 @@ const TradesQueryShape = Type.Object({
 export const OWN_TRADES_QUERY = compileQuery(TradesQueryShape);
 export type OwnTradesQuery = Static<typeof TradesQueryShape>;
 
-const STATUSES = ['live', 'matched', 'canceled'] as const;
+const STATUSES = ['live', 'matched', 'canceled', DELAYED_TEXT] as const;
 const Status = Type.Union(
   [...STATUSES, ...STATUSES.map((name) => name.toUpperCase())].map((name) => Type.Literal(name)),
   { description: 'upper case with ORDER_STATUS=upper' },
@@ -92,13 +95,16 @@ const OwnTradeAnswer = Type.Object({
   size: Decimal,
   fee_rate_bps: Type.String(),
   price: Decimal,
-  status: Type.Literal('CONFIRMED'),
+  status: Type.Union(TRADE_STATUSES.map((status) => Type.Literal(status))),
   match_time: Seconds,
   last_update: Seconds,
   bucket_index: Type.Integer(),
   owner: Uuid,
   maker_address: Wallet,
-  transaction_hash: OrderId,
+  transaction_hash: Type.String({
+    pattern: '^(?:0x[0-9a-f]{64})?$',
+    description: '"" until it is confirmed',
+  }),
   trader_side: Type.Union([Type.Literal('TAKER'), Type.Literal('MAKER')]),
   type: Type.String(),
   maker_orders: Type.Array(

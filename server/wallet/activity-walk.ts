@@ -17,7 +17,6 @@ export const NO_MATCH = -1;
 export const NO_ROW = -0.5;
 
 export class ActivityWalk {
-  /** Match that left the ring during a pause. */
   lost = NO_MATCH;
   private readonly selector: TradesSelector;
   private readonly trades: Iterator<number, void> | undefined;
@@ -50,7 +49,9 @@ export class ActivityWalk {
       rows[at + Row.time] = entry.time;
       return row?.key ?? NO_ROW;
     }
-    if (trade !== undefined) this.advance();
+    if (trade === undefined) return undefined;
+    rows[at + Row.collateral] = selector.movedCollateral(trade, rows, at);
+    this.advance();
     return trade;
   }
 

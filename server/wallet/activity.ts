@@ -118,7 +118,7 @@ export class Activity {
   private walk(account: AccountRow, { side, type }: ActivityQuery): ActivityWalk {
     const { index, statements } = this.parts;
     const trades = type?.includes(TRADE) === false ? undefined : walletRows(index, account);
-    const causes = wantedCauses(type);
+    const causes = wantedCauses((name) => type?.includes(name.toLowerCase()) ?? true);
     const isOfLedger = ledgerIsOn(index.tables) && side === '' && causes.size > 0;
     const entries = isOfLedger ? new LedgerWalk(statements, account, causes) : undefined;
     return new ActivityWalk(this.selector, trades, entries);

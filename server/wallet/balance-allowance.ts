@@ -14,7 +14,7 @@ import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import type { KeyOwner } from '../auth/auth.ts';
-import { type WalletFactories, Wallets } from '../auth/wallet-factory.ts';
+import { DEPOSIT_WALLET, type WalletFactories, Wallets } from '../auth/wallet-factory.ts';
 import { errorBody } from '../common/error-bodies.ts';
 import { bytesToWords } from '../common/uint256.ts';
 import type { Handler } from '../http/http.ts';
@@ -31,32 +31,49 @@ export interface BalanceParts {
   readonly exchanges: readonly string[];
 }
 
+const PLAIN = 0;
 const MOST = String(AMOUNT_MAX);
 const NO_TOKEN = errorBody('INVALID_TOKEN_ID');
 const UNKNOWN_TOKEN = errorBody('UNKNOWN_BOOK');
 
+/**
+ * Returns the wallets that a signature type means for a caller's address, the usual one first; the first of them that
+ * has an account counts (docs/protocol.md#balances).
+ */
+export function callerWallets(
+  factories: WalletFactories,
+): (type: number, address: Uint8Array) => readonly Uint8Array[] {
+  const wallets = new Wallets(factories);
+  return (type, address) => {
+    const isCaller = type === PLAIN || (type === DEPOSIT_WALLET && !wallets.derives(type));
+    return isCaller ? [address] : wallets.walletsOf(type, address);
+  };
+}
+
 export function balanceAllowance(parts: BalanceParts): Handler<BalanceQuery, KeyOwner> {
   const { exchanges, factories, sequenceLock, tables: t, texts } = parts;
-  const wallets = new Wallets(factories);
+  const walletsOf = callerWallets(factories);
   const allowances = Object.fromEntries(exchanges.map((address) => [address, MOST]));
   const words = new Int32Array(ADDRESS_WORDS);
-  const read = (wallet: Uint8Array, token: TokenRow | 0): number => {
-    const account = findAccount(t, bytesToWords(wallet, words), 0);
-    if (account === 0) return 0;
-    if (token === 0) return cashTotal(t, account);
-    return sharesTotal(t, findPosition(t, account, token));
+  /** Returns the amount of the first wallet that has an account. */
+  const read = (owned: readonly Uint8Array[], token: TokenRow | 0): number => {
+    for (const wallet of owned) {
+      const account = findAccount(t, bytesToWords(wallet, words), 0);
+      if (account === 0) continue;
+      if (token === 0) return cashTotal(t, account);
+      return sharesTotal(t, findPosition(t, account, token));
+    }
+    return 0;
   };
   return async (context, query, { address }) => {
-    const isOfToken = query.asset_type === 'CONDITIONAL';
+    const isOfToken = query.asset_type !== 'COLLATERAL';
     if (isOfToken && (query.token_id ?? '') === '') return context.reply(400, NO_TOKEN);
     const token = isOfToken ? texts.find(query.token_id!) : 0;
     if (isOfToken && token === 0) return context.reply(404, UNKNOWN_TOKEN);
     let balance = MOST;
     if (ledgerIsOn(t)) {
-      const wallet = wallets.walletOf(query.signature_type ?? 0, address);
-      balance = String(
-        wallet === undefined ? 0 : await sequenceLock.read(() => read(wallet, token)),
-      );
+      const owned = walletsOf(query.signature_type ?? PLAIN, address);
+      balance = String(await sequenceLock.read(() => read(owned, token)));
     }
     context.reply(200, JSON.stringify({ balance, allowances }));
   };

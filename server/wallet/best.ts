@@ -18,10 +18,6 @@ export class Best<T> {
   private readonly places: number[] = [];
   private added = 0;
 
-  /**
-   * @param count items of the result
-   * @param isDescending largest key first
-   */
   constructor(count: number, isDescending: boolean) {
     this.count = count;
     this.isDescending = isDescending;
@@ -96,7 +92,6 @@ export class Best<T> {
     this.places[at] = place;
   }
 
-  /** Compares a key with that of the item at `at`; of equal keys the one that was added first comes first. */
   private isBefore(key: SortKey, place: number, at: number): boolean {
     const other = this.keys[at]!;
     if (key === other) return place < this.places[at]!;

@@ -38,7 +38,7 @@ const ROWS_PER_TURN = 128;
 type SortBy = PositionsQuery['sortBy'] | ClosedQuery['sortBy'];
 
 /** Approximate sort keys: positions with almost equal keys may come in either order. */
-const KEYS: Readonly<Record<SortBy, (from: Holdings, position: WalletPosition) => SortKey>> = {
+export const SORT_KEYS = {
   CURRENT: (from, position) => Number(worth(position.net, from.price(position.token))),
   INITIAL: (_, { cost }) => Number(cost),
   TOKENS: (_, { net }) => Number(net),
@@ -50,9 +50,8 @@ const KEYS: Readonly<Record<SortBy, (from: Holdings, position: WalletPosition) =
   AVGPRICE: (_, position) => Number(averagePrice(position)),
   REALIZEDPNL: (_, { realised }) => Number(realised),
   TIMESTAMP: (_, { time }) => time,
-};
+} satisfies Readonly<Record<SortBy, (from: Holdings, position: WalletPosition) => SortKey>>;
 
-/** Fields that queries for open and for closed positions share. */
 type PageQuery = Pick<ClosedQuery, 'title' | 'limit' | 'offset' | 'sortDirection'> & {
   readonly sortBy: SortBy;
 };
@@ -165,7 +164,6 @@ export class Holdings {
     return this.parts.infos(tokenMarket(this.parts.tables, token as TokenRow));
   }
 
-  /** Returns true if the wallet also has shares of the complement. */
   isMergeable({ account, net, token }: WalletPosition): boolean {
     const other = tokenComplement(this.parts.tables, token as TokenRow);
     if (net <= 0n || other === 0) return false;
@@ -181,7 +179,7 @@ export class Holdings {
     if (limit === 0) return [];
     const best = new Best<WalletPosition>(offset + limit, sortDirection === 'DESC');
     const wanted = title.toLowerCase();
-    const key = KEYS[sortBy];
+    const key = SORT_KEYS[sortBy];
     for await (const piece of this.pieces(account, markets)) {
       for (const position of piece) {
         if (!passes(position)) continue;

@@ -38,6 +38,7 @@ import {
 } from './account-schemas.ts';
 import type { Faucet } from './faucet.ts';
 
+const NOT_INVITED: KeyAnswer = { status: 403, body: errorBody('INVITATION_REQUIRED') };
 const KEY_NOT_FOUND = errorBody('UNKNOWN_API_KEY');
 const TOO_MANY_KEYS = errorBody(
   'TOO_MANY_API_KEYS',
@@ -60,10 +61,10 @@ interface KeyDialect {
 export interface KeyRouteParts {
   readonly auth: Auth;
   readonly config: KeyDialect;
-  /** Undefined where keys are not limited. */
   readonly limits: HandlerLimits | undefined;
-  /** Undefined where no key brings money. */
   readonly faucet: Pick<Faucet, 'give'> | undefined;
+  /** False where a wallet may not have its first key. */
+  readonly admits: (address: Uint8Array) => boolean;
 }
 
 const revocation = {
@@ -134,7 +135,7 @@ export const KEY_ROUTES = [
       (context, _query, { address }) =>
         change(context, async () => {
           const { registry } = parts.auth;
-          const refused = registry.mayHaveReadOnly(address) ? overKeys(parts, context) : undefined;
+          const refused = registry.mayHaveReadOnly(address) ? keyLimit(parts, context) : undefined;
           if (refused !== undefined) return refused;
           const key = await registry.createReadOnly(address);
           if (key === undefined) return { status: 400, body: TOO_MANY_KEYS };
@@ -191,12 +192,13 @@ export const KEY_ROUTES = [
 ];
 
 async function issue(
-  { auth, faucet, limits }: KeyRouteParts,
+  { admits, auth, faucet, limits }: KeyRouteParts,
   context: RequestContext,
   caller: WalletOwner,
 ): Promise<void> {
   const isFirst = !auth.registry.hasKeys(caller.address);
-  const issued = await issueKey(auth, caller, () => overKeys({ limits }, context));
+  if (isFirst && !admits(caller.address)) return answer(context, NOT_INVITED);
+  const issued = await issueKey(auth, caller, () => keyLimit({ limits }, context));
   if (faucet === undefined || issued.status !== 200) return answer(context, issued);
   const given = await faucet.give(caller.address, isFirst);
   // A repeated request gets the same key, and the money that is missing.
@@ -208,8 +210,8 @@ async function issue(
   }
 }
 
-/** The refusal of one more key for the caller's address; undefined where it may have one. */
-function overKeys({ limits }: Pick<KeyRouteParts, 'limits'>, context: RequestContext) {
+/** Refusal of one more key of a caller, or undefined. */
+export function keyLimit({ limits }: Pick<KeyRouteParts, 'limits'>, context: RequestContext) {
   return limits?.refusal('keysIssued', callerOf(context.address), 1, context);
 }
 

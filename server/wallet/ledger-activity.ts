@@ -1,6 +1,6 @@
 /**
- * Rows of GET /activity beside trades: one for each split, merge and payout, which is several entries of a statement,
- * one for each outcome. Newest first, read a page of entries at a time.
+ * Rows of GET /activity beside trades: one for each split, merge, payout and rebate. All but the last are several
+ * entries of a statement, one for each outcome. Newest first, read a page of entries at a time.
  *
  * Thread: I/O. Non-goals: trades, which are entries too; order and page (activity.ts).
  */
@@ -14,25 +14,28 @@ import type { AccountTexts } from '../market-data/account-texts.ts';
 import { entryHash } from '../market-data/match-ids.ts';
 import type { MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { Row } from '../market-data/trades-select.ts';
+import type { ActivityType } from './portfolio-schemas.ts';
 
-/** Value of `type`, by EntryCause. */
-const TYPES: ReadonlyMap<number, string> = new Map([
+const TYPES: ReadonlyMap<number, ActivityType> = new Map<number, ActivityType>([
   [EntryCause.split, 'SPLIT'],
   [EntryCause.merge, 'MERGE'],
   [EntryCause.redeem, 'REDEEM'],
+  [EntryCause.rebate, 'MAKER_REBATE'],
 ]);
+const IS_PAID: ReadonlySet<number> = new Set([EntryCause.redeem, EntryCause.rebate]);
 const ENTRIES_A_PAGE = 128;
 /** Value that existing clients read for a row of no single outcome. */
 const NO_OUTCOME = 999;
 const MS = 1_000;
 
-/** Causes that a query selects: all without `types`, which are names in lower case. */
-export function wantedCauses(types: readonly string[] | null): ReadonlySet<number> {
-  const named = [...TYPES].filter(([, type]) => types?.includes(type.toLowerCase()) ?? true);
-  return new Set(named.map(([cause]) => cause));
+/** Causes whose rows a query selects by their type. */
+export function wantedCauses(isWanted: (type: string) => boolean): ReadonlySet<number> {
+  return new Set([...TYPES].flatMap(([cause, type]) => (isWanted(type) ? [cause] : [])));
 }
 
-/** A split, a merge, or a payout of a resolution. */
+/** Type of a row of activity that is no trade. */
+export const typeOfCause = (cause: number): ActivityType | undefined => TYPES.get(cause);
+
 interface LedgerRow {
   /** Negative, unlike keys of trades. */
   readonly key: number;
@@ -89,8 +92,8 @@ export class LedgerWalk {
         rows[at + Row.account] = account;
         rows[at + Row.token] = token;
         rows[at + Row.side] = cause;
-        // Complete sets; of a payout what it paid.
-        rows[at + Row.size] = cause === EntryCause.redeem ? collateral : Math.abs(shares);
+        // Complete sets; of a payout or a rebate what it paid.
+        rows[at + Row.size] = IS_PAID.has(cause) ? collateral : Math.abs(shares);
         rows[at + Row.collateral] = collateral;
         rows[at + Row.price] = 0;
       },
@@ -98,8 +101,10 @@ export class LedgerWalk {
   }
 }
 
-/** Converts an entry number to a key, and back. */
 const keyOf = (number: number): number => -1 - number;
+
+/** Transaction hash of a row by its key. */
+export const ledgerRowHash = (key: number): string => entryHash(keyOf(key));
 
 function isWith(first: NumberedEntry, entry: NumberedEntry | undefined): entry is NumberedEntry {
   return entry?.cause === first.cause && entry.reference === first.reference;
@@ -114,8 +119,10 @@ export interface LedgerTextParts {
 /** The row at `at` as JSON, with the members of a trade and a comma behind it. */
 export function ledgerRowText(parts: LedgerTextParts, rows: Float64Array, at: number): Buffer {
   const { infos, names, texts } = parts;
-  const market = tokenMarket(names.tables, rows[at + Row.token]! as TokenRow);
-  const info = infos(market);
+  // A rebate is of no token.
+  const token = rows[at + Row.token]!;
+  const market = tokenMarket(names.tables, token as TokenRow);
+  const info = token === 0 ? undefined : infos(market);
   const wallet = names.wallet(rows[at + Row.account]! as AccountRow);
   const tail = {
     title: info?.question ?? '',
@@ -129,12 +136,12 @@ export function ledgerRowText(parts: LedgerTextParts, rows: Float64Array, at: nu
     bio: '',
     profileImage: '',
     profileImageOptimized: '',
-    transactionHash: entryHash(keyOf(rows[at + Row.match]!)),
-    type: TYPES.get(rows[at + Row.side]!),
+    transactionHash: ledgerRowHash(rows[at + Row.match]!),
+    type: typeOfCause(rows[at + Row.side]!),
   };
   return Buffer.from(
     `{"proxyWallet":"${wallet}","side":"",${texts.assetMembers(0)},` +
-      `"conditionId":"${texts.conditionId(market)}",` +
+      `"conditionId":"${token === 0 ? '' : texts.conditionId(market)}",` +
       `"size":${microText(rows[at + Row.size]!)},"price":0,` +
       `"timestamp":${Math.floor(rows[at + Row.time]! / MS)},` +
       `"usdcSize":${microText(rows[at + Row.collateral]!)},${JSON.stringify(tail).slice(1)},`,

@@ -7,17 +7,28 @@
 import {
   CommandBuffer,
   encodeFunds,
+  encodeRelay,
   encodeResolve,
+  encodeSeason,
   encodeWithdrawProposal,
   type FundsFields,
   type FundsKind,
+  type RelayFields,
   type ResolveFields,
+  type SeasonFields,
   type WithdrawProposalFields,
 } from '../../engine/commands.ts';
 import { findRequest, type StoredRequest } from '../../engine/ledger/requests.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { engineTime } from '../../engine/reads.ts';
+import { relayedCount, relayFault } from '../../engine/relay.ts';
+import { seasonHindrances } from '../../engine/season.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import {
+  addControlRecord,
+  type ControlRecord,
+} from '../../storage/control-records/control-records.ts';
 import { REJECTS, type Reject, type RejectNumber } from '../common/refusals.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { failureAnswer } from '../orders/exchange-memory/slot-requests.ts';
@@ -40,7 +51,6 @@ export type LedgerOutcome =
       readonly status: Reject['status'];
       readonly text: string;
       readonly first: StoredRequest | undefined;
-      /** Missing funds. */
       readonly explanation: Explanation | undefined;
     }
   /** The node is busy or paused; `body` is JSON. The client may send the same id again. */
@@ -49,11 +59,29 @@ export type LedgerOutcome =
 export interface LedgerParts {
   readonly tables: Tables;
   readonly sequenceLock: SequenceLockReader;
-  readonly sequencer: Pick<Sequencer, 'submit'>;
-  readonly onResolve: () => void;
+  readonly sequencer: Pick<Sequencer, 'submit' | 'whenCommitted'>;
+  /** Called when steps are to be sent: of a resolution or of a season. */
+  readonly onSteps: () => void;
 }
 
-/** Words of the largest command: a resolution of 64 outcomes. */
+/** Outcome of a command without a request id; `value` is read after it. */
+export type CommandOutcome<T> =
+  | { readonly kind: 'done'; readonly isRepeated: boolean; readonly value: T }
+  | { readonly kind: 'refused'; readonly status: Reject['status']; readonly text: string }
+  | { readonly kind: 'failed'; readonly status: number; readonly body: string };
+
+/** `nonce` is the next one of the wallet; `call` is as in RelayFault. */
+export type RelayOutcome =
+  | { readonly kind: 'done' }
+  | {
+      readonly kind: 'refused';
+      readonly reason: RejectNumber;
+      readonly call: number;
+      readonly nonce: number;
+    }
+  | { readonly kind: 'failed'; readonly status: number; readonly body: string };
+
+/** Words of most commands: a resolution of 64 outcomes. */
 const WORDS_MAX = 128;
 
 export class LedgerCommands {
@@ -63,7 +91,6 @@ export class LedgerCommands {
     this.parts = parts;
   }
 
-  /** Moves money, or changes the signer of a wallet. */
   async funds(kind: FundsKind, fields: FundsFields): Promise<LedgerOutcome> {
     const [outcome] = await this.fundsOf(kind, [fields]);
     return outcome!;
@@ -73,7 +100,24 @@ export class LedgerCommands {
   fundsOf(kind: FundsKind, all: readonly FundsFields[]): Promise<readonly LedgerOutcome[]> {
     const out = new CommandBuffer(WORDS_MAX);
     const places = all.map((fields) => encodeFunds(out, kind, fields));
-    return this.send(out, places, (i) => shortageOf(this.parts.tables, kind, all[i]!));
+    return this.send(out, places, (reason, i) =>
+      reason === RejectReason.notEnough ? shortageOf(this.parts.tables, kind, all[i]!) : undefined,
+    );
+  }
+
+  /** Runs a payment and a control record as one batch. The record holds also where the payment is refused. */
+  async fundsRecorded(
+    kind: FundsKind,
+    fields: FundsFields,
+    record: ControlRecord,
+  ): Promise<LedgerOutcome> {
+    const out = new CommandBuffer(WORDS_MAX);
+    const places = [encodeFunds(out, kind, fields)];
+    addControlRecord(out, record);
+    const [outcome] = await this.send(out, places, () =>
+      shortageOf(this.parts.tables, kind, fields),
+    );
+    return outcome!;
   }
 
   /** Returns results of earlier commands by id; undefined for an unused id. */
@@ -90,12 +134,70 @@ export class LedgerCommands {
     );
   }
 
+  /** Resolves once all batches that are dispatched are committed; with false where they may never be. */
+  whenCommitted(): Promise<boolean> {
+    return new Promise((resolve) => this.parts.sequencer.whenCommitted(resolve));
+  }
+
   /** Resolves a market, voids it, or proposes a payout. Closed orders and payouts follow. */
   async resolve(fields: ResolveFields): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const [outcome] = await this.send(out, [encodeResolve(out, fields)], () => undefined);
-    if (outcome!.kind === 'done') this.parts.onResolve();
+    if (outcome!.kind === 'done') this.parts.onSteps();
     return outcome!;
+  }
+
+  /** Ends a season. Wallets are reset by the steps that follow. */
+  async endSeason(fields: SeasonFields): Promise<LedgerOutcome> {
+    const out = new CommandBuffer(WORDS_MAX);
+    const { tables } = this.parts;
+    const [outcome] = await this.send(out, [encodeSeason(out, fields)], (reason) =>
+      reason === RejectReason.seasonBusy ? { detail: hindranceText(tables), facts: {} } : undefined,
+    );
+    if (outcome!.kind === 'done') this.parts.onSteps();
+    return outcome!;
+  }
+
+  /** Applies a batch that its owner signed, whole or not at all. */
+  async relay(fields: RelayFields): Promise<RelayOutcome> {
+    const { sequenceLock, sequencer, tables } = this.parts;
+    const out = new CommandBuffer(WORDS_MAX);
+    const at = encodeRelay(out, fields);
+    const { f64, i32, words } = out;
+    const reasons = await sendCommands(sequencer, i32.slice(0, words));
+    if (typeof reasons === 'string') {
+      const [status, body] = failureAnswer(reasons);
+      return { kind: 'failed', status, body };
+    }
+    const reason = reasons[0]! as RejectReasonCode;
+    if (reason === RejectReason.accepted) return { kind: 'done' };
+    return sequenceLock.read(() => {
+      // What refused it may have changed since: then the call is not named.
+      const fault = relayFault(tables, i32, f64, at);
+      const call = fault?.reason === reason ? fault.call : -1;
+      const nonce = relayedCount(tables, findAccount(tables, fields.wallet, 0));
+      return { kind: 'refused', reason, call, nonce };
+    });
+  }
+
+  /** Runs a command that tells by itself whether it was done before. */
+  async run<T>(
+    encode: (out: CommandBuffer) => void,
+    read: (t: Tables) => T,
+  ): Promise<CommandOutcome<T>> {
+    const { sequenceLock, sequencer, tables } = this.parts;
+    const out = new CommandBuffer(WORDS_MAX);
+    encode(out);
+    const reasons = await sendCommands(sequencer, out.i32.slice(0, out.words));
+    if (typeof reasons === 'string') {
+      const [status, body] = failureAnswer(reasons);
+      return { kind: 'failed', status, body };
+    }
+    const reason = reasons[0]! as RejectReasonCode;
+    const isRepeated = reason === RejectReason.idRepeated;
+    if (reason !== RejectReason.accepted && !isRepeated)
+      return { kind: 'refused', ...REJECTS[reason] };
+    return { kind: 'done', isRepeated, value: await sequenceLock.read(() => read(tables)) };
   }
 
   async withdrawProposal(fields: WithdrawProposalFields): Promise<LedgerOutcome> {
@@ -107,12 +209,12 @@ export class LedgerCommands {
 
   /**
    * @param places begin of each command
-   * @param short shortage of the command of an index
+   * @param explain details of the refusal of the command of an index
    */
   private async send(
     { f64, i32, words }: CommandBuffer,
     places: readonly number[],
-    short: (index: number) => Explanation | undefined,
+    explain: (reason: RejectReasonCode, index: number) => Explanation | undefined,
   ): Promise<readonly LedgerOutcome[]> {
     const { sequenceLock, sequencer, tables } = this.parts;
     const reasons = await sendCommands(sequencer, i32.slice(0, words));
@@ -124,10 +226,16 @@ export class LedgerCommands {
       places.map((at, i) => {
         const reason = reasons[i]! as RejectReasonCode;
         const first = findRequest(tables, i32, f64, at, engineTime(tables));
-        return outcomeOf(reason, first, reason === RejectReason.notEnough ? short(i) : undefined);
+        return outcomeOf(reason, first, explain(reason, i));
       }),
     );
   }
+}
+
+/** Names what is left; '' where it has ended since. */
+function hindranceText(t: Tables): string {
+  const left = Object.entries(seasonHindrances(t)).filter(([, count]) => count > 0);
+  return left.length === 0 ? '' : `left: ${left.map(([name, n]) => `${n} ${name}`).join(', ')}`;
 }
 
 function outcomeOf(

@@ -3,6 +3,7 @@
  *
  * Thread: I/O. Reads the applied state, which may be some milliseconds ahead of the disk.
  */
+
 import {
   cashReserved,
   cashTotal,
@@ -15,6 +16,7 @@ import {
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
 import { bodyFault } from '../common/body-fault.ts';
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { nextIteration } from '../common/event-loop.ts';
@@ -164,7 +166,12 @@ async function sets(
   });
   if (outcome.kind !== 'done') return context.reply(outcome.status, bodyOf(outcome));
   const { result: cash, time } = outcome.first!;
-  const answer = { id, conditionId, amount: String(Number(amount)), cash: String(cash) };
+  const answer = {
+    id,
+    conditionId: wholeCondition(conditionId),
+    amount: String(Number(amount)),
+    cash: String(cash),
+  };
   context.reply(200, JSON.stringify({ ...answer, timestamp: String(time) }));
 }
 

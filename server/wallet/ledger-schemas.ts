@@ -2,6 +2,7 @@
  * Requests and answers of the routes of the ledger. Amounts are whole micro-units as text, as in orders. Rules:
  * docs/protocol.md#balances
  */
+import { CONDITION_SOURCE } from '../../storage/catalog/condition-ids.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
@@ -10,14 +11,15 @@ import { ID_RULE, ID_TEXT } from './request-id.ts';
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 const Micro = Type.String({ pattern: '^\\d+$', description: 'micro-units' });
 const Milliseconds = Type.String({ pattern: '^\\d+$', description: 'unix milliseconds' });
-const ConditionId = Type.String({ pattern: '^0x[0-9a-fA-F]{64}$', description: 'a condition id' });
+const ConditionId = Type.String({ pattern: CONDITION_SOURCE, description: 'a condition id' });
 
 export const BALANCE_QUERY = compileQuery(
   Type.Object({
-    asset_type: Type.Union([Type.Literal('COLLATERAL'), Type.Literal('CONDITIONAL')], {
-      error: 'Invalid asset type',
-      description: 'COLLATERAL or CONDITIONAL',
-    }),
+    asset_type: Type.Union(
+      [Type.Literal('COLLATERAL'), Type.Literal('CONDITIONAL'), Type.Literal('CONDITIONAL-V2')],
+      // The text of an answer, which stays as it is; CONDITIONAL-V2 is the same as CONDITIONAL.
+      { error: 'Invalid asset type', description: 'COLLATERAL or CONDITIONAL' },
+    ),
     token_id: Type.Optional(Type.String()),
     signature_type: Type.Optional(
       Type.Integer({
@@ -30,7 +32,7 @@ export const BALANCE_QUERY = compileQuery(
   }),
 );
 export interface BalanceQuery {
-  readonly asset_type: 'COLLATERAL' | 'CONDITIONAL';
+  readonly asset_type: 'COLLATERAL' | 'CONDITIONAL' | 'CONDITIONAL-V2';
   readonly token_id?: string;
   readonly signature_type?: number;
 }

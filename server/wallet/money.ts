@@ -42,7 +42,6 @@ export function averagePrice({ bought, cost, net, spent }: Position): bigint {
   return net === 0n ? ratio(spent, bought) : ratio(cost, net);
 }
 
-/** Value at a price less the cost. */
 export function gain(position: Position, pips: number): bigint {
   return worth(position.net, pips) - position.cost;
 }

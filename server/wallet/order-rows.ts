@@ -9,6 +9,7 @@
 import {
   bookTicks,
   closeReason,
+  isDelayedOrder,
   isMirroredToken,
   isSellOrder,
   ONLY_ORDER,
@@ -40,7 +41,12 @@ import {
 import { microText, pipsText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { type AccountTexts, apiKeyText } from '../market-data/account-texts.ts';
-import { ORDER_TYPE_TEXTS, reasonText, statusText } from '../orders/intake/order-states.ts';
+import {
+  DELAYED_TEXT,
+  ORDER_TYPE_TEXTS,
+  reasonText,
+  statusText,
+} from '../orders/intake/order-states.ts';
 
 export interface OrderView {
   /** Eight words of the id, and four words of the API key that placed the order. */
@@ -53,6 +59,8 @@ export interface OrderView {
   /** OrderType of engine/commands.ts. */
   readonly type: number;
   readonly status: number;
+  /** True while it waits for its taker delay. */
+  readonly isDelayed: boolean;
   /** EndReason; unset while the order is open. */
   readonly reason: number;
   /** Pips of its own token. */
@@ -78,7 +86,6 @@ export function closedOrderRow(tables: Tables, row: OrderRow): OrderView {
   return orderView(tables, row, orderPrice(tables, row));
 }
 
-/** @param stored row of the closed orders store */
 export function storedOrderRow(stored: Buffer): OrderView {
   const rows = orderRowsOf(stored);
   return orderView(rows, ONLY_ORDER, orderPrice(rows, ONLY_ORDER));
@@ -97,6 +104,7 @@ function orderView(rows: OrderRows, row: OrderRow, price: number): OrderView {
     isSell: isSellOrder(rows, row),
     type: orderTypeOf(rows, row),
     status: statusOfOrder(rows, row),
+    isDelayed: isDelayedOrder(rows, row),
     reason: closeReason(rows, row),
     price,
     original: orderOriginal(rows, row),
@@ -109,7 +117,7 @@ function orderView(rows: OrderRows, row: OrderRow, price: number): OrderView {
 const MS = 1_000;
 
 export function orderText(texts: AccountTexts, row: OrderView, trades: readonly string[]): string {
-  const status = statusText(row.status);
+  const status = row.isDelayed ? DELAYED_TEXT : statusText(row.status);
   return JSON.stringify({
     id: wordsToHex(row.id, 0, ID_WORDS),
     status: texts.orderStatus === 'upper' ? status.toUpperCase() : status,

@@ -9,8 +9,16 @@
  */
 
 import { findAccount, newestOwned, nextOwned } from '../../engine/orders/accounts.ts';
+import { delayedOf } from '../../engine/orders/delayed.ts';
 import { findOrder, orderStatus } from '../../engine/orders/orders.ts';
-import { orderIdAt, orderMaker, orderOwner, orderToken, tokenMarket } from '../../engine/reads.ts';
+import {
+  isDelayedOrder,
+  orderIdAt,
+  orderMaker,
+  orderOwner,
+  orderToken,
+  tokenMarket,
+} from '../../engine/reads.ts';
 import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
@@ -33,14 +41,12 @@ const PIECE_ORDERS = 1_000;
 /** More than the open orders of the largest table need, even when a few pieces are walked twice. */
 const PIECES_MAX = 65_536;
 
-/** Position of a walk: an order, and the counts before it. */
 interface OwnOrdersCursor {
   /** 0 = the head of the list. */
   readonly orderRow: OrderRow | 0;
   readonly id: Int32Array;
-  /** Orders before this one that pass the filter. */
+  /** Numbers of orders before this one: those that pass the filter, and those of them on the page. */
   readonly passed: number;
-  /** Orders of those that belong to the page. */
   readonly taken: number;
 }
 
@@ -137,10 +143,18 @@ export class OwnOrders {
   ): Piece | undefined {
     const { orderI } = this.tables;
     let orderRow = cursor.orderRow;
-    if (orderRow === 0) orderRow = newestOwned(this.tables, owner as AccountRow);
-    else if (!this.isStillOpen(owner, orderRow, cursor.id)) return undefined;
     const rows: OrderView[] = [];
     let passed = cursor.passed;
+    if (orderRow === 0) {
+      // Those that wait for a taker delay come first: they are in no list.
+      for (const row of delayedOf(this.tables, owner as AccountRow)) {
+        if (!this.passes(row, filter)) continue;
+        if (passed >= offset) rows.push(openOrderRow(this.tables, row));
+        passed += 1;
+        if (cursor.taken + rows.length > PAGE_SIZE) return { rows, passed, next: undefined };
+      }
+      orderRow = newestOwned(this.tables, owner as AccountRow);
+    } else if (!this.isStillOpen(owner, orderRow, cursor.id)) return undefined;
     for (let walked = 0; orderRow !== 0; walked++) {
       if (walked === PIECE_ORDERS) {
         const id = orderIdAt(orderRow);
@@ -160,7 +174,9 @@ export class OwnOrders {
     const { orderI } = this.tables;
     if (orderStatus(this.tables, orderRow) !== Status.live) return false;
     return (
-      orderOwner(this.tables, orderRow) === owner && sameId(orderI, orderIdAt(orderRow), id, 0)
+      !isDelayedOrder(this.tables, orderRow) &&
+      orderOwner(this.tables, orderRow) === owner &&
+      sameId(orderI, orderIdAt(orderRow), id, 0)
     );
   }
 

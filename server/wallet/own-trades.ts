@@ -23,8 +23,8 @@ import {
 import type { FillRow } from '../../engine/tables/units.ts';
 import { sameId } from '../../engine/tables/words.ts';
 import { nextIteration } from '../common/event-loop.ts';
+import { tradeIdOf } from '../common/trade-ids.ts';
 import { type FillChain, matchesOf, NONE } from '../market-data/fill-chains.ts';
-import { tradeIdOf } from '../market-data/match-ids.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { OrderView } from './order-rows.ts';
 import { NOBODY, PAGE_SIZE, type Page } from './pages.ts';
@@ -112,7 +112,6 @@ export class OwnTrades {
     return { rows, more: false };
   }
 
-  /** Trade of a match, if the owner took part in it and it passes the filter. */
   find(owner: number, match: number, filter: TradeFilter): OwnTrade | undefined {
     const { end, first, tables } = this.index;
     if (owner === 0 || match < first || match >= end) return undefined;

@@ -14,7 +14,6 @@ export interface Page<Row> {
   readonly more: boolean;
 }
 
-/** Envelope of a page that begins at `offset`; `items` are JSON texts. */
 export function pageBody(items: readonly string[], offset: number, more: boolean): string {
   const next = more ? cursorOf(offset + items.length) : LAST_CURSOR;
   const tail = `"next_cursor":"${next}","limit":${PAGE_SIZE},"count":${items.length}`;

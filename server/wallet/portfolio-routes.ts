@@ -1,11 +1,14 @@
-import { ledgerIsOn, ledgerTotals, marketCollateral } from '../../engine/ledger/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
+import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
+import { Board } from '../../storage/projection/ranks.ts';
 import {
   type PositionsReader,
   ProjectionUnready,
+  type ResultsReader,
   type StatementsReader,
 } from '../../storage/projection/reader.ts';
+import type { Profiles } from '../auth/profiles.ts';
 import { microText } from '../common/decimal.ts';
 import { errorBody, NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { QuerySpec } from '../common/query.ts';
@@ -26,7 +29,9 @@ import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { Activity } from './activity.ts';
 import { Holdings } from './holdings.ts';
+import { Leaderboard, type RankedPlace, type Standing } from './leaderboard.ts';
 import { microsText, worth } from './money.ts';
+import { interestOf } from './open-interest.ts';
 import * as queries from './portfolio-schemas.ts';
 import { PositionTexts } from './position-text.ts';
 
@@ -36,6 +41,10 @@ export interface PortfolioParts {
   readonly infos: MarketLookup;
   readonly positions: PositionsReader;
   readonly statements: StatementsReader;
+  readonly results: ResultsReader;
+  readonly profiles: Profiles;
+  /** Market time, unix milliseconds. */
+  readonly now: () => number;
   readonly history: HistoryService;
   readonly index: TradesIndex;
   readonly trades: TradesRenderer;
@@ -47,19 +56,27 @@ export interface PortfolioParts {
 }
 
 const NO_MARKET = 0;
+const PERIOD_NAMES = {
+  DAY: 'day',
+  WEEK: 'week',
+  MONTH: 'month',
+  ALL: 'all',
+  SEASON: 'season',
+} as const;
 const GLOBAL = 'GLOBAL';
 const POSITIONS_UNREADY = errorBody(
   'BEING_DERIVED',
   'they are made anew from the fills, in the order of seconds; ask again',
 );
 
-/** State that the routes share. */
 export class PortfolioReads {
   readonly parts: PortfolioParts;
   readonly tables: Tables;
   readonly holdings: Holdings;
   readonly rows: PositionTexts;
   readonly activity: Activity;
+  readonly leaderboard: Leaderboard;
+  readonly names: AccountTexts;
 
   constructor(parts: PortfolioParts) {
     const { infos, positions, tables, texts } = parts;
@@ -67,8 +84,10 @@ export class PortfolioReads {
     this.tables = tables;
     this.holdings = new Holdings({ tables, positions, infos });
     const names = new AccountTexts(tables, infos);
+    this.names = names;
     this.rows = new PositionTexts(names, texts, this.holdings);
     this.activity = new Activity({ ...parts, names });
+    this.leaderboard = new Leaderboard(parts);
   }
 }
 
@@ -136,11 +155,11 @@ export const PORTFOLIO_ROUTES = [
     readsPositions: true,
     run: async ({ parts, tables }, { market }) => {
       const interest = (name: string, slot: number): string =>
-        `{"market":${JSON.stringify(name)},"value":${microsText(interestOf(parts, slot))}}`;
+        `{"market":${JSON.stringify(name)},"value":${microsText(interestOf(parts.positions, tables, slot))}}`;
       if (market === null) return `[${interest(GLOBAL, NO_MARKET)}]`;
       const listed = market.flatMap((name) => {
         const marketRow = marketByCondition(tables, name);
-        return marketRow === NO_MARKET ? [] : [interest(name, marketRow)];
+        return marketRow === NO_MARKET ? [] : [interest(wholeCondition(name), marketRow)];
       });
       return `[${listed.join(',')}]`;
     },
@@ -149,6 +168,14 @@ export const PORTFOLIO_ROUTES = [
     does: 'traded collateral of the markets of an event: `id`',
     readsPositions: false,
     run: async ({ parts }, { id }) => liveVolume(parts, await parts.eventMarkets(id)),
+  }),
+  portfolioRoute('GET /v1/leaderboard', queries.LEADERBOARD_QUERY, queries.LeaderboardAnswer, {
+    does: 'wallets by profit or volume: `timePeriod orderBy category user limit offset`',
+    readsPositions: true,
+    run: async ({ leaderboard, parts }, query) => {
+      const rows = await rankedRows(leaderboard, parts.tables, query);
+      return `[${rows.map((row) => rankedText(leaderboard, row)).join(',')}]`;
+    },
   }),
 ];
 
@@ -210,13 +237,6 @@ async function marketsOf(
   return ofEvents;
 }
 
-/** Micro-shares of one outcome; with a ledger its complete sets, also those that were split. */
-function interestOf({ positions, tables }: PortfolioParts, slot: number): bigint {
-  if (!ledgerIsOn(tables)) return positions.interest(slot);
-  if (slot === NO_MARKET) return BigInt(ledgerTotals(tables).collateral);
-  return BigInt(marketCollateral(tables, slot as MarketRow));
-}
-
 function liveVolume({ history, tables }: PortfolioParts, conditions: readonly string[]): string {
   if (conditions.length === 0) return '[]';
   let total = 0n;
@@ -227,4 +247,39 @@ function liveVolume({ history, tables }: PortfolioParts, conditions: readonly st
     return `{"market":${JSON.stringify(condition)},"value":${microText(volume)}}`;
   });
   return `[{"total":${microsText(total)},"markets":[${markets.join(',')}]}]`;
+}
+
+type RankedRow = Pick<RankedPlace, 'account' | 'rank'> & Standing;
+
+/** Rows of a page, or the row of one wallet; none of another category than all. */
+async function rankedRows(
+  leaderboard: Leaderboard,
+  tables: Tables,
+  { category, limit, offset, orderBy, timePeriod, user }: queries.LeaderboardQuery,
+): Promise<readonly RankedRow[]> {
+  if (category !== 'OVERALL') return [];
+  const measure = orderBy === 'PNL' ? Board.profit : Board.volume;
+  const period = PERIOD_NAMES[timePeriod];
+  if (user === '') {
+    const { rows } = await leaderboard.wallets(measure, period, undefined, offset + limit);
+    return rows
+      .slice(offset)
+      .map((row) => ({ ...row, ...leaderboard.standing(row.account, period) }));
+  }
+  const account = accountByAddress(tables, user);
+  if (account === 0) return [];
+  const rank = await leaderboard.rank(measure, period, account);
+  return rank === null ? [] : [{ account, rank, ...leaderboard.standing(account, period) }];
+}
+
+function rankedText(
+  leaderboard: Leaderboard,
+  { account, profit, rank, volume }: RankedRow,
+): string {
+  const address = leaderboard.address(account);
+  return (
+    `{"rank":"${rank}","proxyWallet":"${address}","userName":"${leaderboard.name(address)}",` +
+    `"vol":${microsText(volume)},"pnl":${microsText(profit)},"profileImage":"","xUsername":"",` +
+    `"verifiedBadge":false}`
+  );
 }

@@ -70,7 +70,7 @@ const ACTIVITY = {
   user: wallet(true),
   ...ofMarkets,
   /** Other types than TRADE need a ledger; REWARD and CONVERSION never occur. */
-  type: list('TRADE, SPLIT, MERGE, REDEEM, REWARD, CONVERSION, comma-separated'),
+  type: list('TRADE, SPLIT, MERGE, REDEEM, MAKER_REBATE, REWARD, CONVERSION, comma-separated'),
   /** Unix seconds, both inclusive. */
   start: integer(Number.MAX_SAFE_INTEGER, 0),
   end: integer(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
@@ -93,6 +93,21 @@ export const HOLDERS_QUERY = dataQuery({
 });
 export const INTEREST_QUERY = dataQuery({ market: conditions });
 export const LIVE_VOLUME_QUERY = dataQuery({ id: { ...text(TITLE_MAX), isRequired: true } });
+
+const CATEGORIES = [
+  ...(['OVERALL', 'POLITICS', 'SPORTS', 'CRYPTO', 'CULTURE', 'MENTIONS'] as const),
+  ...(['WEATHER', 'ECONOMICS', 'TECH', 'FINANCE'] as const),
+];
+const LEADERBOARD = {
+  timePeriod: choice(['DAY', 'WEEK', 'MONTH', 'ALL', 'SEASON'], 'DAY'),
+  orderBy: choice(['PNL', 'VOL'], 'PNL'),
+  category: choice(CATEGORIES, 'OVERALL'),
+  user: wallet(false),
+  limit: integer(50, 25),
+  offset: integer(1_000, 0),
+};
+export const LEADERBOARD_QUERY = dataQuery(LEADERBOARD);
+export type LeaderboardQuery = DataQueryOf<typeof LEADERBOARD>;
 
 const Text = Type.String();
 const Amount = Type.Number();
@@ -128,7 +143,9 @@ const positionMembers = {
   timestamp: Type.Integer({ description: 'of the newest fill, unix seconds' }),
   ...OfToken,
 };
-const TYPES = ['TRADE', 'SPLIT', 'MERGE', 'REDEEM'] as const;
+/** Types of rows of activity that occur. */
+const TYPES = ['TRADE', 'SPLIT', 'MERGE', 'REDEEM', 'MAKER_REBATE'] as const;
+export type ActivityType = (typeof TYPES)[number];
 const SIDES = ['BUY', 'SELL', ''] as const;
 export const ActivityAnswer = Type.Array(
   Type.Object(
@@ -175,5 +192,17 @@ export const HoldersAnswer = Type.Array(
         displayUsernamePublic: Type.Boolean(),
       }),
     ),
+  }),
+);
+export const LeaderboardAnswer = Type.Array(
+  Type.Object({
+    rank: Type.String({ pattern: '^[1-9][0-9]*$' }),
+    proxyWallet: Text,
+    userName: Text,
+    vol: Type.Number({ description: 'shares of both sides' }),
+    pnl: Type.Number({ description: 'realised profit of the period' }),
+    profileImage: Text,
+    xUsername: Text,
+    verifiedBadge: Type.Boolean(),
   }),
 );

@@ -11,7 +11,6 @@ import { REQUEST_KEY_WORDS } from '../../engine/tables/codes.ts';
 import { unprintableIn } from '../../storage/texts/printable.ts';
 import { bytesToWords } from '../common/uint256.ts';
 
-/** Unix milliseconds, then any text that does not begin with a digit. */
 export const ID_TEXT = /^(\d{13})(?:[-_.:][-_.:0-9A-Za-z]{0,85})?$/;
 
 export const ID_RULE =
@@ -20,23 +19,18 @@ export const ID_RULE =
 const OPERATOR_ID_MAX = 128;
 export const OPERATOR_ID_RULE = `1 to ${OPERATOR_ID_MAX} printable characters`;
 
-/** Id of an operator's request; undefined for other texts. */
 export function operatorRequestId(text: string): RequestIdFields | undefined {
   if (!isOperatorId(text)) return undefined;
   const ms = millisecondsOf(text);
   return { isOperator: true, ms, key: keyOf('operator', text) };
 }
 
-/**
- * Id of a user's request; undefined for other texts.
- * @param wallet 20 bytes
- */
+/** `undefined` for a text that is no id. @param wallet 20 bytes */
 export function userRequestId(text: string, wallet: Uint8Array): RequestIdFields | undefined {
   const ms = millisecondsOf(text);
   return ms === undefined ? undefined : { isOperator: false, ms, key: keyOf('user', text, wallet) };
 }
 
-/** Returns true for a valid id of an operator's command. */
 export function isOperatorId(text: string): boolean {
   if (text === '' || text.length > 2 * OPERATOR_ID_MAX) return false;
   return [...text].length <= OPERATOR_ID_MAX && unprintableIn(text) === undefined;

@@ -36,6 +36,9 @@ export const CAUSES = [
   'TRADE',
   'REDEEM',
   'FEES',
+  'REBATE',
+  'TRADE_FAILED',
+  'SEASON',
 ] as const;
 
 /** Members of an entry and columns of the CSV, in this order. */

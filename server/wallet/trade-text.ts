@@ -24,9 +24,11 @@ import {
 import { ID_WORDS, MatchKind } from '../../engine/tables/codes.ts';
 import { type FillRow, MICRO, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { microText, pipsText, ratioMicro } from '../common/decimal.ts';
+import { tradeIdOf } from '../common/trade-ids.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { type AccountTexts, NIL_UUID } from '../market-data/account-texts.ts';
-import { tradeIdOf, transactionHash } from '../market-data/match-ids.ts';
+import { transactionHash } from '../market-data/match-ids.ts';
+import { tradeStatus } from '../market-data/trade-status.ts';
 import type { TradesIndex } from '../market-data/trades-index.ts';
 import type { OwnTrade } from './own-trades.ts';
 
@@ -52,7 +54,6 @@ export class TradeTexts {
     this.makersMax = makersMax;
   }
 
-  /** @param listed number of its maker orders */
   text(
     { isTaker, match }: OwnTrade,
     reader: TradeReader,
@@ -69,6 +70,7 @@ export class TradeTexts {
     const seconds = String(Math.floor(fillTime(tables, row) / MS));
     const side = isTaker ? 'TAKER' : 'MAKER';
     const makers = this.makers(match, reader);
+    const status = tradeStatus(tables, row, match);
     const text = JSON.stringify({
       id: tradeIdOf(match),
       taker_order_id: wordsToHex(tables.fillI, fillTakerIdAt(row), ID_WORDS),
@@ -77,13 +79,13 @@ export class TradeTexts {
       size: microText(size),
       fee_rate_bps: String(marketFeeBps(tables, market)),
       price: microText(price),
-      status: 'CONFIRMED',
+      status,
       match_time: seconds,
       last_update: seconds,
       bucket_index: 0,
       owner: isTaker ? reader.apiKey : NIL_UUID,
       maker_address: this.texts.wallet(fillTaker(tables, row)),
-      transaction_hash: transactionHash(match),
+      transaction_hash: status === 'CONFIRMED' ? transactionHash(match) : '',
       trader_side: side,
       type: side,
       maker_orders: makers,

@@ -18,12 +18,12 @@ import {
 import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, OrderRow } from '../../engine/tables/units.ts';
+import { CANCEL_IDS_MIN } from '../common/cancel-ids.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { bytesToWords, hexToBytes, wordsToHex } from '../common/uint256.ts';
 import { submitCancels } from '../orders/cancel/cancels.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import { RequestKind } from '../orders/exchange-memory/slots.ts';
-import { CANCEL_IDS_MAX } from '../orders/intake/schemas.ts';
 import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { type OrderView, openOrderRow } from './order-rows.ts';
 
@@ -82,8 +82,8 @@ export class WalletOrders {
     }
     let canceled = 0;
     for (const [signer, ids] of bySigner) {
-      for (let from = 0; from < ids.length; from += CANCEL_IDS_MAX) {
-        const count = await this.cancelIds(signer, ids.slice(from, from + CANCEL_IDS_MAX));
+      for (let from = 0; from < ids.length; from += CANCEL_IDS_MIN) {
+        const count = await this.cancelIds(signer, ids.slice(from, from + CANCEL_IDS_MIN));
         if (count === undefined) return undefined;
         canceled += count;
       }

@@ -7,15 +7,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Catalog, CatalogMarket, JsonObject } from './catalog-file.ts';
 import { marketsOf } from './catalog-json.ts';
 
-/** Ids of markets by what happens to them; each is in one list at most. */
+/**
+ * Ids of markets by what happens to them; each is in one list at most. An opened market is new or took no orders
+ * before. A closed one has ended or is paused since. A removed one had not ended, and has no book in the new catalog.
+ */
 export interface CatalogChanges {
-  /** Markets that take orders now and did not before, or are new. */
   readonly opened: readonly string[];
-  /** Markets of which anything else differs. */
   readonly changed: readonly string[];
-  /** Markets that have ended or are paused, and were not before. */
   readonly closed: readonly string[];
-  /** Markets that had not ended, and have no book in the new catalog. */
   readonly removed: readonly string[];
   readonly refusal: string | undefined;
 }

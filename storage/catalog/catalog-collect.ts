@@ -100,7 +100,6 @@ export class LatestById {
   }
 }
 
-/** Owner of each condition id and token id, and the first conflict. */
 export class Claims {
   readonly #owners = new Map<string, string>();
   conflict: string | undefined;

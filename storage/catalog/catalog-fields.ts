@@ -5,8 +5,10 @@
  *
  * Pure; any thread. Non-goals: fields that are only shown.
  */
-import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
+import { OUTCOMES_MAX, TAKER_DELAY_MAX } from '../../engine/tables/capacities.ts';
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
+import { CONDITION_PATTERN } from './condition-ids.ts';
+import { POSITIONS_VERSION, VERSIONS } from './protocol-version.ts';
 
 export interface FieldRule {
   readonly does: string;
@@ -17,7 +19,6 @@ export interface FieldRule {
 
 /** Ids below 10^15 are exact as JSON integers too (`market_id` of the sampling lists is one). */
 export const ID_PATTERN = /^(?:0|[1-9][0-9]{0,14})$/;
-export const CONDITION_PATTERN = /^0[xX][0-9a-fA-F]{64}$/;
 export const TOKEN_PATTERN = /^[1-9][0-9]{0,77}$/;
 export const WALLET_PATTERN = /^0[xX][0-9a-fA-F]{40}$/;
 
@@ -54,7 +55,7 @@ const TICK_SIZES = TICK_GRIDS.map((grid) => 1 / grid);
 export const MARKET_FIELDS = {
   id: ID,
   conditionId: {
-    does: '32 bytes that name the market in orders and trades; no other market has them',
+    does: '32 bytes, or 31 with a zero byte left out, that name the market in orders and trades; no other market has them',
     schema: matching(CONDITION_PATTERN),
     isNeeded: true,
   },
@@ -63,10 +64,17 @@ export const MARKET_FIELDS = {
     schema: listOf({ type: 'string' }, false),
     isNeeded: true,
   },
+  version: {
+    does: 'v2: its tokens are `positionIds`, and orders for them are signed in version 3',
+    schema: { enum: [...VERSIONS, null] },
+  },
   clobTokenIds: {
     does: 'one token id below 2^256 for each outcome, in their order; no other outcome has it',
     schema: listOf(matching(TOKEN_PATTERN), true),
-    isNeeded: true,
+  },
+  positionIds: {
+    does: 'as clobTokenIds, in place of it where version is v2',
+    schema: listOf(matching(TOKEN_PATTERN), true),
   },
   active: flag('must be true for orders to be taken', false),
   closed: flag('true ends the market and cancels its resting orders', false),
@@ -88,14 +96,49 @@ export const MARKET_FIELDS = {
       ],
     },
   },
+  secondsDelay: {
+    does: `taker delay with TAKER_DELAYS=catalog: whole seconds up to ${TAKER_DELAY_MAX}; 0 when absent`,
+    schema: { type: ['integer', 'null'], minimum: 0, maximum: TAKER_DELAY_MAX },
+  },
+  feeSchedule: {
+    does: 'fees of takers, which FEES_FROM_CATALOG makes terms: rate and rebateRate from 0 to 1, exponent 0 to 4 (1)',
+    schema: {
+      anyOf: [
+        {
+          type: 'object',
+          properties: {
+            rate: { type: ['number', 'string'] },
+            exponent: { type: ['number', 'string'] },
+            rebateRate: { type: ['number', 'string'] },
+            takerOnly: { type: 'boolean' },
+          },
+          required: ['rate'],
+        },
+        { type: 'null' },
+      ],
+    },
+  },
+  feesEnabled: flag('false: no fees, whatever feeSchedule says', true),
   creator: wallet('wallet of whoever proposed the market; that of the event when absent'),
   submitted_by: wallet('as creator'),
 } as const satisfies Readonly<Record<string, FieldRule>>;
+
+/** Which list of tokens a market needs. */
+export const TOKENS_NEEDED = {
+  if: { properties: { version: { const: POSITIONS_VERSION } }, required: ['version'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { required: ['positionIds'] },
+  else: { required: ['clobTokenIds'] },
+} as const;
 
 export type MarketField = keyof typeof MARKET_FIELDS;
 
 export const EVENT_FIELDS = {
   id: ID,
+  version: {
+    does: 'of all markets with positionIds that say nothing else',
+    schema: { enum: [...VERSIONS, null] },
+  },
   negRisk: flag('of all markets that say nothing else', false),
   creator: wallet('of all markets that say nothing else'),
   submitted_by: wallet('as creator'),

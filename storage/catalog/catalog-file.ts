@@ -5,6 +5,7 @@
  * Pure; any thread. Non-goals: serving the catalog (which uses the raw objects), and following
  * changes of a catalog.
  */
+
 import {
   Claims,
   LatestById,
@@ -23,6 +24,7 @@ import {
 } from './catalog-market.ts';
 import { readSites, type Site } from './catalog-sites.ts';
 import { cleanTexts } from './clean-texts.ts';
+import { storedForm } from './market-form.ts';
 
 export type { JsonObject } from './catalog-json.ts';
 export type { CatalogMarket } from './catalog-market.ts';
@@ -51,7 +53,6 @@ export interface CatalogReport {
   readonly series: number;
   readonly sites: number;
   readonly creators: number;
-  /** Objects that were skipped, or stored in spite of an error. */
   readonly skipped: readonly SkippedGroup[];
 }
 
@@ -116,7 +117,10 @@ function withOwnMarkets(events: readonly JsonObject[], tally: Tally): JsonObject
   const newest = new LatestById('markets', tally);
   const listed = events.map((event) => {
     const place = `event ${event.id}, markets`;
-    return newest.addAll(nestedList(event, 'markets', tally), place, OWN_LIST);
+    const markets = nestedList(event, 'markets', tally).map((raw) =>
+      isObject(raw) ? storedForm(raw, event) : raw,
+    );
+    return newest.addAll(markets, place, OWN_LIST);
   });
   const kept = new Set(newest.list());
   return events.map((event, index) => ({

@@ -12,7 +12,6 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns an object without its undefined members. */
 export function present<T extends object>(object: T) {
   const members = Object.entries(object).filter(([, value]) => value !== undefined);
   return Object.fromEntries(members) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
@@ -40,13 +39,11 @@ export function listOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(list) ? list : undefined;
 }
 
-/** Reads a list of texts, given in the same way; `undefined` when it contains anything else. */
 export function textList(value: unknown): readonly string[] | undefined {
   const list = listOf(value);
   return list?.every((item) => typeof item === 'string') ? list : undefined;
 }
 
-/** Reads a wallet address in any case, into lower case; `undefined` when it is none. */
 export function walletOf(value: unknown): string | undefined {
   const wallet = text(value);
   return WALLET_PATTERN.test(wallet) ? wallet.toLowerCase() : undefined;

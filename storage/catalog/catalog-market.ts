@@ -3,10 +3,11 @@
  *
  * Pure; any thread. Non-goals: fields that the catalog routes show.
  */
-import { OUTCOMES_MAX } from '../../engine/tables/capacities.ts';
+import type { FeeSchedule } from '../../engine/commands.ts';
+import { OUTCOMES_MAX, TAKER_DELAY_MAX } from '../../engine/tables/capacities.ts';
 import { PIPS_PER_UNIT, TICK_GRIDS, type TicksPerUnit } from '../../engine/tables/units.ts';
 import type { Claims, Tally } from './catalog-collect.ts';
-import { CONDITION_PATTERN, type MarketField, TOKEN_PATTERN } from './catalog-fields.ts';
+import { type MarketField, TOKEN_PATTERN } from './catalog-fields.ts';
 import {
   type JsonObject,
   present,
@@ -15,7 +16,17 @@ import {
   textList,
   walletOf,
 } from './catalog-json.ts';
-import { isResolved, operatorEnd, operatorFee, proposalIn } from './operator-marks.ts';
+import { conditionKey } from './condition-ids.ts';
+import { catalogSchedule } from './fee-schedules.ts';
+import { tokenMember } from './market-form.ts';
+import {
+  isResolved,
+  operatorDelay,
+  operatorEnd,
+  operatorFee,
+  operatorSchedule,
+  proposalIn,
+} from './operator-marks.ts';
 
 export interface CatalogMarket {
   readonly id: string;
@@ -38,12 +49,15 @@ export interface CatalogMarket {
   readonly ended: boolean;
   /** Base fee of takers in basis points; absent unless an operator has set it. */
   readonly feeBps?: number;
-  /**
-   * Unix milliseconds from which it takes no orders, 0 = never; absent unless an operator has set
-   * it.
-   */
+  /** Taker delay in seconds; absent unless an operator has set it. */
+  readonly takerDelay?: number;
+  /** Taker delay in seconds as the catalog's source states it (TAKER_DELAYS); absent where it is none. */
+  readonly statedDelay?: number;
+  /** Fee schedule, absent unless an operator has set it; and the one that the catalog states, absent without one. */
+  readonly fees?: FeeSchedule;
+  readonly statedFees?: FeeSchedule;
+  /** Unix milliseconds from which it takes no orders, 0 = never; absent unless an operator has set it. */
   readonly end?: number;
-  /** Present where the catalog states that it has resolved. */
   readonly resolved?: true;
   /** Deadline in unix milliseconds of a proposal that the catalog states. */
   readonly proposed?: number;
@@ -56,10 +70,7 @@ export interface TradingTerms {
   readonly negRisk: boolean;
   /** From `orderPriceMinTickSize`; 100 when absent (docs/protocol.md#units). */
   readonly ticksPerUnit: TicksPerUnit | undefined;
-  /**
-   * Micro-shares, at least 1, from `orderMinSize`; 5 shares when absent
-   * (docs/protocol.md#units).
-   */
+  /** Micro-shares, at least 1, from `orderMinSize`; 5 shares when absent (docs/protocol.md#units). */
   readonly minSizeMicro: number | undefined;
   readonly acceptingOrders: boolean;
   readonly enableOrderBook: boolean;
@@ -101,10 +112,8 @@ export function creatorOf(market: JsonObject, event: JsonObject): string {
   );
 }
 
-/** Condition id of a raw market, `0x` and 64 lower-case hex digits; `undefined` if it has none. */
 export function conditionIdOf(market: JsonObject): string | undefined {
-  const conditionId = text(market.conditionId).trim();
-  return CONDITION_PATTERN.test(conditionId) ? conditionId.toLowerCase() : undefined;
+  return conditionKey(text(market.conditionId).trim());
 }
 
 /**
@@ -126,7 +135,8 @@ export function readMarket(
 ): CatalogMarket | undefined {
   const id = String(raw.id);
   const conditionId = conditionIdOf(raw);
-  const tokenIds = textList(raw.clobTokenIds);
+  const member = tokenMember(raw);
+  const tokenIds = textList(raw[member]);
   const hasTokens = tokenIds !== undefined && tokenIds.length > 0 && tokenIds.every(isTokenId);
   // A market without a book still owns its ids: no other market may trade under them.
   if (conditionId !== undefined) claims.condition(conditionId, id);
@@ -136,10 +146,10 @@ export function readMarket(
   const outcomes = textList(raw.outcomes);
   const without = (field: MarketField, reason: string): undefined =>
     tally.add(`markets ${reason}: no book`, id, field);
-  if (raw.clobTokenIds == null || tokenIds?.length === 0) {
-    return without('clobTokenIds', 'without token ids');
+  if (raw[member] == null || tokenIds?.length === 0) {
+    return without(member, 'without token ids');
   }
-  if (!hasTokens) return without('clobTokenIds', 'with unreadable token ids');
+  if (!hasTokens) return without(member, 'with unreadable token ids');
   if (conditionId === undefined) return without('conditionId', 'without a 32-byte condition id');
   if (outcomes?.length !== tokenIds.length || outcomes.length < 2) {
     return without('outcomes', 'whose outcomes and token ids do not pair up');
@@ -148,7 +158,7 @@ export function readMarket(
     return without('outcomes', `with over ${OUTCOMES_MAX} outcomes`);
   }
   if (new Set(tokenIds).size < tokenIds.length) {
-    return without('clobTokenIds', 'that list one token id twice');
+    return without(member, 'that list one token id twice');
   }
   if (ticksPerUnit === undefined) {
     return without('orderPriceMinTickSize', 'with an unknown tick size');
@@ -171,17 +181,35 @@ export function readMarket(
     tradable: raw.active === true && !ended && switches.acceptingOrders && switches.enableOrderBook,
     ended,
     ...marksOf(raw),
+    ...present({ statedFees: statedFees(raw, ticksPerUnit, id, tally) }),
     eventId: String(event.id),
     eventSlug: text(event.slug),
   };
 }
 
-type Marks = Pick<CatalogMarket, 'feeBps' | 'end' | 'resolved' | 'proposed'>;
+function statedFees(
+  raw: JsonObject,
+  ticksPerUnit: TicksPerUnit,
+  id: string,
+  tally: Tally,
+): FeeSchedule | undefined {
+  const fees = catalogSchedule(raw, ticksPerUnit);
+  if (fees === 'unreadable') return tally.add('markets with an unusable fee schedule: no fees', id);
+  return fees.rate === 0 ? undefined : fees;
+}
+
+type Marks = Pick<
+  CatalogMarket,
+  'feeBps' | 'fees' | 'takerDelay' | 'statedDelay' | 'end' | 'resolved' | 'proposed'
+>;
 
 function marksOf(raw: JsonObject): Marks {
   const proposal = proposalIn(raw);
   return present({
     feeBps: operatorFee(raw),
+    takerDelay: operatorDelay(raw),
+    statedDelay: readDelay(raw.secondsDelay),
+    fees: operatorSchedule(raw),
     end: operatorEnd(raw),
     resolved: isResolved(raw) || undefined,
     proposed: proposal && Date.parse(proposal.umaEndDate),
@@ -196,6 +224,12 @@ function readMinSizeMicro(value: unknown): number | undefined {
   const micro = scaledDecimal(orDefault(value, DEFAULT_MIN_SIZE), 6);
   // Without a minimum the smallest possible order is allowed.
   return micro === 0 ? 1 : micro;
+}
+
+/** A delay that is no whole number of seconds in bounds is none. */
+function readDelay(value: unknown): number | undefined {
+  const isDelay = Number.isInteger(value) && Number(value) > 0 && Number(value) <= TAKER_DELAY_MAX;
+  return isDelay ? Number(value) : undefined;
 }
 
 function orDefault(value: unknown, fallback: string): unknown {

@@ -1,5 +1,5 @@
 /**
- * Which generations of the catalog there are, and which one is in use: the table `state`.
+ * The generations of the catalog and the one in use: the table `state`.
  *   current   header of the generation in use
  *   next      number of the next one
  *   awaiting  only in a cluster: what the log may make the one in use (Awaiting). Where this row is, a new generation
@@ -15,9 +15,8 @@ export interface Header {
   readonly format: number;
   readonly generation: number;
   readonly counts: readonly number[];
-  /** Older versions wrote none. */
+  /** Digest and length in bytes of its content (catalog-content.ts). Older versions wrote neither. */
   readonly digest?: string;
-  /** Bytes of its content (catalog-content.ts). Older versions wrote none. */
   readonly bytes?: number;
   readonly snapshot?: {
     readonly format: string;
@@ -34,7 +33,6 @@ export interface Proposal {
   readonly replacesAny: boolean;
 }
 
-/** State of a generation that was made here. */
 export type Outcome = 'in use' | 'proposed' | { readonly refused: string };
 
 interface Awaiting {
@@ -47,7 +45,6 @@ interface Awaiting {
   readonly refused?: { readonly generation: number; readonly why: string } | undefined;
 }
 
-/** Thrown when the generation from which a new one was made has been replaced meanwhile. */
 export class Overtaken extends Error {
   constructor(message = 'the catalog was replaced meanwhile: try again') {
     super(message);
@@ -143,7 +140,6 @@ export class CatalogState {
     });
   }
 
-  /** Takes a generation into use that the log names. */
   adopt(generation: number): void {
     this.root.transactionSync(() => {
       const header = this.headerOf(generation);

@@ -256,7 +256,6 @@ async function forget({ objects, snapshots, state }: Tables, generation: number)
   for (const table of [objects, snapshots]) await removeBetween(table, generation, generation + 1);
 }
 
-/** Reads stored raw objects; the fields for trading are computed from them. */
 function catalogOf(objects: Iterable<StoredObject>): Catalog {
   const file = { events: [], tags: [], series: [], sites: [] };
   for (const { kind, json } of objects) {

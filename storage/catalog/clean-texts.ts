@@ -14,7 +14,6 @@ const CLEANERS: ReadonlyMap<string, (text: string) => string> = new Map([
 ]);
 const NESTED = ['markets', 'tags', 'series'];
 
-/** Returns a list of raw objects with clean texts; a value that is no object stays as it is. */
 export function cleanTexts(kind: string, list: readonly unknown[], tally: Tally): unknown[] {
   return list.map((item) => (isObject(item) ? cleanObject(kind, item, tally) : item));
 }

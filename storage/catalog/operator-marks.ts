@@ -4,17 +4,19 @@
  *
  * Pure; any thread.
  */
+import type { FeeSchedule } from '../../engine/commands.ts';
 import { isObject, type JsonObject } from './catalog-json.ts';
+import { NO_FEES, readSchedule } from './fee-schedules.ts';
 
-/** Mark with the fields from which an operator made an event or a market. */
+/** Marks with the fields from which an operator made an event or a market, and with the members changed since. */
 export const MADE = 'madeByOperator';
-/** Mark with the members that an operator has changed since. */
 export const CHANGED = 'changedByOperator';
 
-/** Status that clients read in a market that has resolved. */
-export const RESOLVED_STATUS = 'resolved' as const;
+/** Note of the operator on a resolution. */
+export const NOTE = 'resolutionNote';
 
-/** Status that clients read in a market with a proposed payout. */
+/** Statuses that clients read in a market that has resolved, and in one with a proposed payout. */
+export const RESOLVED_STATUS = 'resolved' as const;
 export const PROPOSED_STATUS = 'proposed' as const;
 
 export interface CatalogProposal {
@@ -24,9 +26,21 @@ export interface CatalogProposal {
   readonly proposedPrices: string;
 }
 
-/** Base fee of takers in basis points; undefined where no operator has set one. */
 export function operatorFee(market: JsonObject): number | undefined {
   return (markOf(market, CHANGED).feeBps ?? markOf(market, MADE).fee) as number | undefined;
+}
+
+/** Taker delay in seconds; `undefined` where no operator has set it. */
+export function operatorDelay(market: JsonObject): number | undefined {
+  return (markOf(market, CHANGED).secondsDelay ?? markOf(market, MADE).takerDelay) as
+    | number
+    | undefined;
+}
+
+/** Fee schedule of a market; undefined where no operator has set one. */
+export function operatorSchedule(market: JsonObject): FeeSchedule | undefined {
+  const { feeSchedule } = markOf(market, CHANGED);
+  return feeSchedule === null ? NO_FEES : readSchedule(feeSchedule);
 }
 
 /**
@@ -39,12 +53,14 @@ export function operatorEnd(market: JsonObject): number | undefined {
   return end > 0 ? end : undefined;
 }
 
-/** Returns true when the catalog states that the engine has resolved the market. */
 export function isResolved(market: JsonObject): boolean {
   return markOf(market, CHANGED).umaResolutionStatus === RESOLVED_STATUS;
 }
 
-/** Standing proposal in the catalog; `undefined` where there is none. */
+export function noteIn(market: JsonObject): string | undefined {
+  return markOf(market, CHANGED)[NOTE] as string | undefined;
+}
+
 export function proposalIn(market: JsonObject): CatalogProposal | undefined {
   const mark = markOf(market, CHANGED);
   if (mark.umaResolutionStatus !== PROPOSED_STATUS) return undefined;
@@ -54,7 +70,6 @@ export function proposalIn(market: JsonObject): CatalogProposal | undefined {
   };
 }
 
-/** Returns the market with another proposal; `undefined` = without any. */
 export function withProposal(
   { proposedPrices: _, umaEndDate: __, umaResolutionStatus: ___, ...market }: JsonObject,
   proposal: CatalogProposal | undefined,
@@ -62,6 +77,11 @@ export function withProposal(
   const { proposedPrices, umaEndDate, umaResolutionStatus, ...mark } = markOf(market, CHANGED);
   const stated = proposal && { umaResolutionStatus: PROPOSED_STATUS, ...proposal };
   return { ...market, ...stated, [CHANGED]: { ...mark, ...stated } };
+}
+
+export function withoutNote({ [NOTE]: _, ...market }: JsonObject): JsonObject {
+  const { [NOTE]: __, ...mark } = markOf(market, CHANGED);
+  return { ...market, [CHANGED]: mark };
 }
 
 function markOf(object: JsonObject, name: string): JsonObject {

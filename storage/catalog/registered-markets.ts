@@ -4,15 +4,16 @@
  *
  * Pure; any thread. Non-goals: where registered markets come from (the engine's tables).
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from './catalog-file.ts';
 import { isObject, type JsonObject, listOf, marketsOf, textList } from './catalog-json.ts';
 import { conditionIdOf, hasEnded, isTokenId, negRiskOf } from './catalog-market.ts';
+import { storedForm, tokenMember, tradedTokens } from './market-form.ts';
 
 export interface RegisteredMarket {
   readonly count: number;
   readonly negRisk: boolean;
-  /** Place of a token among the outcomes; -1 = it is none of them. */
   placeOf(tokenId: string): number;
 }
 
@@ -25,7 +26,6 @@ export interface RegisteredMarkets {
   ownerOf(tokenId: string): string | undefined;
 }
 
-/** Kinds of contradiction between a catalog and a registered market, with their meaning. */
 export const CONTRADICTIONS = {
   tokens: 'its token ids are not those that are registered for its condition id',
   condition: 'it lists a token id that is registered for another condition id',
@@ -86,12 +86,18 @@ export interface AlignedEvents {
   readonly turned: number;
   /** Markets that are not taken: they stay as the catalog before has them, or are left out. */
   readonly contradictions: readonly Contradiction[];
-  /** Number of these whose stored form replaces what the catalog says. */
+  /** Number of contradicting markets whose stored form replaces what the catalog says. */
   readonly kept: number;
 }
 
 /** Lists of a raw market that have an item for each outcome. */
-const INDEX_COLUMNS = ['outcomes', 'clobTokenIds', 'outcomePrices', 'shortOutcomes'] as const;
+const INDEX_COLUMNS = [
+  'outcomes',
+  'clobTokenIds',
+  'positionIds',
+  'outcomePrices',
+  'shortOutcomes',
+] as const;
 
 /**
  * Returns raw events with markets in the registered order of outcomes. Items that are no events
@@ -115,8 +121,9 @@ export function alignEvents(
     listed.add(condition);
     return condition;
   };
-  const alignOne = (raw: unknown, event: JsonObject): readonly unknown[] => {
-    if (!isObject(raw)) return [raw];
+  const alignOne = (sent: unknown, event: JsonObject): readonly unknown[] => {
+    if (!isObject(sent)) return [sent];
+    const raw = storedForm(sent, event);
     const aligned = alignMarket(raw, event, registered, stored);
     if (typeof aligned !== 'string') {
       if (aligned !== raw && namesTokens(raw)) turned += 1;
@@ -164,7 +171,6 @@ class StoredMarkets {
     return isObject(aligned) ? aligned : withoutOutcomes(pinned);
   }
 
-  /** Names of the outcomes, where they are known and the market may have others. */
   namesFor(raw: JsonObject, conditionId: string, count: number): readonly string[] | undefined {
     const before = this.rawOf(conditionId)?.[0];
     if (before === undefined || namesTheSame(before, raw)) return undefined;
@@ -187,12 +193,11 @@ class StoredMarkets {
 
 /** Returns true when both are equal texts, as in most catalogs: they name the same, whatever it is. */
 function namesTheSame(one: JsonObject, other: JsonObject): boolean {
-  const { clobTokenIds, outcomes } = other;
-  if (typeof clobTokenIds !== 'string' || typeof outcomes !== 'string') return false;
-  return one.clobTokenIds === clobTokenIds && one.outcomes === outcomes;
+  const [tokens, { outcomes }] = [tradedTokens(other), other];
+  if (typeof tokens !== 'string' || typeof outcomes !== 'string') return false;
+  return tradedTokens(one) === tokens && one.outcomes === outcomes;
 }
 
-/** Returns the market in the registered order, or its contradiction. */
 function alignMarket(
   raw: JsonObject,
   event: JsonObject,
@@ -201,7 +206,7 @@ function alignMarket(
 ): JsonObject | ContradictionReason {
   const conditionId = conditionIdOf(raw) ?? '';
   const known = conditionId === '' ? undefined : registered.find(conditionId);
-  const tokens = listOf(raw.clobTokenIds) ?? [];
+  const tokens = listOf(tradedTokens(raw)) ?? [];
   const tokenIds = tokens.filter((id) => typeof id === 'string' && isTokenId(id)) as string[];
   if (known === undefined) {
     return tokenIds.some((id) => registered.ownerOf(id) !== undefined) ? 'condition' : raw;
@@ -224,7 +229,7 @@ function alignMarket(
 
 /** Returns the condition id of the registered market that has all tokens of a market, and no other ones. */
 function conditionOfTokens(raw: JsonObject, registered: RegisteredMarkets): string | undefined {
-  const tokenIds = textList(raw.clobTokenIds) ?? [];
+  const tokenIds = textList(tradedTokens(raw)) ?? [];
   const owner = tokenIds[0] === undefined ? undefined : registered.ownerOf(tokenIds[0]);
   const known = owner === undefined ? undefined : registered.find(owner);
   const isSame = known !== undefined && typeof placesOf({ tokenIds }, known) !== 'string';
@@ -241,11 +246,11 @@ function withoutOutcomes(raw: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(raw).filter(([name]) => !columns.has(name)));
 }
 
-function namesTokens({ clobTokenIds }: JsonObject): boolean {
-  return clobTokenIds != null && listOf(clobTokenIds)?.length !== 0;
+function namesTokens(raw: JsonObject): boolean {
+  const tokens = tradedTokens(raw);
+  return tokens != null && listOf(tokens)?.length !== 0;
 }
 
-/** Names of the outcomes; undefined where they are not one for each token id. */
 function pairedNames({ outcomes }: JsonObject, count: number): readonly string[] | undefined {
   const names = textList(outcomes);
   return names?.length === count ? names : undefined;
@@ -261,8 +266,9 @@ function withoutTokens(
   if (!hasEnded(raw)) return 'tokens';
   if (negRisk !== known.negRisk) return 'negRisk';
   if (stored === undefined || !namesTokens(stored)) return raw;
-  const { outcomes, clobTokenIds } = stored;
-  return { ...raw, outcomes, clobTokenIds };
+  const { outcomes, version } = stored;
+  const member = tokenMember(stored);
+  return { ...raw, ...(version != null && { version }), outcomes, [member]: stored[member] };
 }
 
 /** Returns the market with its lists by outcome in another order, each in its own form: a list, or the JSON text of one. */

@@ -3,7 +3,7 @@
  * alone cannot rebuild it, because the log is trimmed.
  *
  *   keys   keys (key-rows.ts)
- *   meta   bans, the pause, watched wallets, names, the catalog in use, the position (meta-rows.ts); a probe
+ *   meta   bans, the pause, watched wallets, names, profiles, seasons, the catalog in use, the position (meta-rows.ts); a probe
  *
  * Rows and position change in one transaction. Each row is read as the control record that set it.
  *
@@ -81,7 +81,6 @@ export class ControlRecordStore {
     for (const { key, value } of this.keys.getRange()) yield decodeKeyRow(key, value);
   }
 
-  /** Writes records and their position in one transaction. */
   apply(records: readonly ControlRecord[], position: ControlRecordPosition): void {
     this.root.transactionSync(() => {
       for (const record of records) this.put(record);
@@ -115,7 +114,6 @@ export class ControlRecordStore {
   }
 }
 
-/** Opens the store of a directory for `use`, and closes it afterwards. */
 export async function withControlRecords<T>(
   dataDir: string,
   options: ConstructorParameters<typeof ControlRecordStore>[1],

@@ -15,6 +15,12 @@
  *   11 catalog in use           SHA-256 of its generation (32)
  *   13 wallet named             address (20) | name, UTF-8; without one it has none any more
  *   14 lead handed over         JSON of the node that led, of who asked, and of the reasons; in the first record of an epoch
+ *   19 fault of the venue       since f64, unix milliseconds | seconds f64, 0 = until it is cleared | milliseconds f64 | kind, ASCII
+ *   20 fault cleared            kind, ASCII
+ *   21 profile of a wallet     address (20) | 1 = hidden u8 | display name, ASCII; empty = none
+ *   24 season named            number u32 (big-endian) | name, UTF-8
+ *   35 message to everybody    since f64 | text, UTF-8; nothing = there is none any more
+ *   36 liquidity of a market   condition (32) | depth f64 | centre f64 | paid in f64 | paid out f64
  *
  * Each record holds the whole state of its subject: the last one decides, and a repeated one changes nothing.
  * An unknown kind comes from a newer version and stops the reader.
@@ -46,6 +52,12 @@ const ControlRecordKind = {
   catalog: 11,
   named: 13,
   handover: 14,
+  faultMade: 19,
+  faultCleared: 20,
+  profile: 21,
+  season: 24,
+  message: 35,
+  liquidity: 36,
 } as const;
 
 /** Row of a key. Secret and passphrase are derived from it and the node key. */
@@ -63,16 +75,33 @@ export interface KeyRow {
   readonly readOnly: boolean;
 }
 
-/** Ban or pause that an operator ordered. */
 export interface Decision {
   /** Unix milliseconds. */
   readonly since: number;
   readonly reason: string;
 }
 
-/** The end of a lead that was handed over. */
+/** Fault that the whole venue shows (docs/protocol.md#faults). */
+export interface FaultDecision {
+  /** Unix milliseconds. */
+  readonly since: number;
+  /** Seconds of its first phase; 0 = until it is cleared. */
+  readonly seconds: number;
+  /** Milliseconds whose meaning the kind has; 0 where it has none. */
+  readonly ms: number;
+}
+
+/** Maker of the house in a market (docs/protocol.md#liquidity-of-the-house); whole micro-shares and micro-units. */
+export interface LiquidityTerms {
+  /** 0 = it quotes nothing. */
+  readonly depth: number;
+  readonly centre: number;
+  /** Sums of the deposits and the withdrawals of its account. */
+  readonly paidIn: number;
+  readonly paidOut: number;
+}
+
 export interface HandoverRecord {
-  /** The node that led. */
   readonly from: string;
   /** Name of the operator who requested it, or `from`. */
   readonly by: string;
@@ -82,15 +111,35 @@ export interface HandoverRecord {
 
 export type ControlRecord =
   | { readonly about: 'key'; readonly row: KeyRow }
-  /** `undefined` lifts the ban. */
+  /** Without a decision the ban ends, or trading resumes. */
   | { readonly about: 'ban'; readonly address: Uint8Array; readonly decision: Decision | undefined }
-  /** `undefined` resumes trading. */
   | { readonly about: 'pause'; readonly decision: Decision | undefined }
+  /** Message of the operator to everybody: the reason is the text. */
+  | { readonly about: 'message'; readonly decision: Decision | undefined }
   | { readonly about: 'watch'; readonly address: Uint8Array; readonly isWatched: boolean }
   /** 64 lower-case hex digits. */
   | { readonly about: 'catalog'; readonly digest: string }
-  /** An empty text removes the name. */
   | { readonly about: 'name'; readonly address: Uint8Array; readonly name: string }
+  | {
+      readonly about: 'profile';
+      readonly address: Uint8Array;
+      /** Display name; '' = none. */
+      readonly name: string;
+      readonly isHidden: boolean;
+    }
+  | { readonly about: 'season'; readonly number: number; readonly name: string }
+  /** Without a decision the fault ends. */
+  | {
+      readonly about: 'fault';
+      readonly kind: string;
+      readonly decision: FaultDecision | undefined;
+    }
+  | {
+      readonly about: 'liquidity';
+      /** 0x + 64 lower-case hex digits. */
+      readonly condition: string;
+      readonly terms: LiquidityTerms;
+    }
   /** Information for readers of the log; changes no state. */
   | { readonly about: 'handover'; readonly handover: HandoverRecord };
 
@@ -100,7 +149,10 @@ const NUMBER = /^(0|[1-9][0-9]{0,8})$/;
 const UUID_BYTES = 16;
 export const ADDRESS_BYTES = 20;
 const TIME_BYTES = 8;
+export const NUMBER_BYTES = 4;
 const DIGEST_BYTES = 32;
+const FAULT_BYTES = 3 * TIME_BYTES;
+const LIQUIDITY_BYTES = DIGEST_BYTES + 4 * 8;
 const NONCE_AT = UUID_BYTES + ADDRESS_BYTES;
 
 export function controlRecordCommand(record: ControlRecord): Int32Array {
@@ -129,8 +181,10 @@ export function* controlRecordsOf(i32: Int32Array): Generator<ControlRecord> {
 /** Subject of a control record. Of two records with one subject, the later one holds. */
 export function subjectOf(record: ControlRecord): string {
   if (record.about === 'key') return `key ${record.row.id}`;
-  if (record.about === 'pause' || record.about === 'catalog' || record.about === 'handover')
-    return record.about;
+  if (record.about === 'fault') return `fault ${record.kind}`;
+  if (record.about === 'liquidity') return `liquidity ${record.condition}`;
+  if (record.about === 'season') return `season ${record.number}`;
+  if (!('address' in record)) return record.about;
   return `${record.about} ${Buffer.from(record.address).toString('hex')}`;
 }
 
@@ -138,9 +192,10 @@ export function subjectOf(record: ControlRecord): string {
 export function isEnd(record: ControlRecord): boolean {
   if (record.about === 'watch') return !record.isWatched;
   if (record.about === 'name') return record.name === '';
+  if (record.about === 'profile') return record.name === '' && !record.isHidden;
   // No row holds a handover.
   if (record.about === 'handover') return true;
-  return (record.about === 'ban' || record.about === 'pause') && record.decision === undefined;
+  return 'decision' in record && record.decision === undefined;
 }
 
 export function idBytes(id: string): Buffer {
@@ -148,7 +203,6 @@ export function idBytes(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
-/** Decodes the row of a key; `undefined` when the bytes are malformed. */
 export function keyRowOf(
   id: Uint8Array,
   address: Uint8Array,
@@ -180,6 +234,8 @@ function kindOf(record: ControlRecord): number {
       return isEnd(record) ? ControlRecordKind.banLifted : ControlRecordKind.banned;
     case 'pause':
       return isEnd(record) ? ControlRecordKind.resumed : ControlRecordKind.paused;
+    case 'message':
+      return ControlRecordKind.message;
     case 'watch':
       return isEnd(record) ? ControlRecordKind.unwatched : ControlRecordKind.watched;
     case 'catalog':
@@ -188,6 +244,14 @@ function kindOf(record: ControlRecord): number {
       return ControlRecordKind.named;
     case 'handover':
       return ControlRecordKind.handover;
+    case 'profile':
+      return ControlRecordKind.profile;
+    case 'season':
+      return ControlRecordKind.season;
+    case 'fault':
+      return isEnd(record) ? ControlRecordKind.faultCleared : ControlRecordKind.faultMade;
+    case 'liquidity':
+      return ControlRecordKind.liquidity;
   }
 }
 
@@ -202,6 +266,7 @@ function bytesOf(record: ControlRecord): Uint8Array {
     case 'ban':
       return Buffer.concat([record.address, decisionBytes(record.decision)]);
     case 'pause':
+    case 'message':
       return decisionBytes(record.decision);
     case 'watch':
       return record.address;
@@ -209,11 +274,31 @@ function bytesOf(record: ControlRecord): Uint8Array {
       return Buffer.from(record.digest, 'hex');
     case 'name':
       return Buffer.concat([record.address, Buffer.from(record.name)]);
+    case 'profile': {
+      const { address, isHidden, name } = record;
+      return Buffer.concat([address, Buffer.of(isHidden ? 1 : 0), Buffer.from(name)]);
+    }
+    case 'season':
+      return Buffer.concat([numberBytes(record.number), Buffer.from(record.name)]);
     case 'handover': {
       const { by, from, reasons } = record.handover;
       return Buffer.from(JSON.stringify({ from, by, reasons }));
     }
+    case 'fault':
+      return Buffer.concat([faultBytes(record.decision), Buffer.from(record.kind)]);
+    case 'liquidity': {
+      const { centre, depth, paidIn, paidOut } = record.terms;
+      const condition = Buffer.from(record.condition.slice(2), 'hex');
+      return Buffer.concat([condition, doubleBytes([depth, centre, paidIn, paidOut])]);
+    }
   }
+}
+
+/** A number as in a record of a season, and in the key of its row. */
+export function numberBytes(number: number): Buffer {
+  const bytes = Buffer.alloc(NUMBER_BYTES);
+  bytes.writeUInt32BE(number);
+  return bytes;
 }
 
 function decisionBytes(decision: Decision | undefined): Buffer {
@@ -221,6 +306,18 @@ function decisionBytes(decision: Decision | undefined): Buffer {
   const since = Buffer.alloc(TIME_BYTES);
   since.writeDoubleLE(decision.since);
   return Buffer.concat([since, Buffer.from(decision.reason)]);
+}
+
+function faultBytes(decision: FaultDecision | undefined): Buffer {
+  if (decision === undefined) return Buffer.alloc(0);
+  const { ms, seconds, since } = decision;
+  return doubleBytes([since, seconds, ms]);
+}
+
+function doubleBytes(values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(8 * values.length);
+  for (const [i, value] of values.entries()) bytes.writeDoubleLE(value, i * 8);
+  return bytes;
 }
 
 function recordOf(kind: number, bytes: Buffer): ControlRecord | undefined {
@@ -255,6 +352,8 @@ function recordOf(kind: number, bytes: Buffer): ControlRecord | undefined {
     }
     case ControlRecordKind.resumed:
       return { about: 'pause', decision: undefined };
+    case ControlRecordKind.message:
+      return messageOf(bytes);
     case ControlRecordKind.watched:
     case ControlRecordKind.unwatched:
       return ofAddress(bytes, {
@@ -270,6 +369,22 @@ function recordOf(kind: number, bytes: Buffer): ControlRecord | undefined {
       return { about: 'name', address, name: bytes.toString('utf8', ADDRESS_BYTES) };
     case ControlRecordKind.handover:
       return handoverOf(bytes);
+    case ControlRecordKind.profile:
+      if (bytes.length <= ADDRESS_BYTES) return undefined;
+      return {
+        about: 'profile',
+        address,
+        name: bytes.toString('latin1', ADDRESS_BYTES + 1),
+        isHidden: bytes[ADDRESS_BYTES] === 1,
+      };
+    case ControlRecordKind.season:
+      return seasonOf(bytes);
+    case ControlRecordKind.faultMade:
+      return faultOf(bytes);
+    case ControlRecordKind.faultCleared:
+      return { about: 'fault', kind: bytes.toString('latin1'), decision: undefined };
+    case ControlRecordKind.liquidity:
+      return liquidityOf(bytes);
     default:
       return undefined;
   }
@@ -282,6 +397,32 @@ function ofAddress(bytes: Buffer, record: ControlRecord): ControlRecord | undefi
 function decisionOf(bytes: Buffer): Decision | undefined {
   if (bytes.length < TIME_BYTES) return undefined;
   return { since: bytes.readDoubleLE(0), reason: bytes.toString('utf8', TIME_BYTES) };
+}
+
+function messageOf(bytes: Buffer): ControlRecord | undefined {
+  const decision = decisionOf(bytes);
+  return bytes.length > 0 && decision === undefined ? undefined : { about: 'message', decision };
+}
+
+function seasonOf(bytes: Buffer): ControlRecord | undefined {
+  if (bytes.length <= NUMBER_BYTES) return undefined;
+  const number = bytes.readUInt32BE(0);
+  return { about: 'season', number, name: bytes.toString('utf8', NUMBER_BYTES) };
+}
+
+function faultOf(bytes: Buffer): ControlRecord | undefined {
+  if (bytes.length <= FAULT_BYTES) return undefined;
+  const [since, seconds, ms] = [0, 8, 16].map((at) => bytes.readDoubleLE(at));
+  const decision = { since: since!, seconds: seconds!, ms: ms! };
+  return { about: 'fault', kind: bytes.toString('latin1', FAULT_BYTES), decision };
+}
+
+function liquidityOf(bytes: Buffer): ControlRecord | undefined {
+  if (bytes.length !== LIQUIDITY_BYTES) return undefined;
+  const condition = `0x${bytes.toString('hex', 0, DIGEST_BYTES)}`;
+  const at = (i: number): number => bytes.readDoubleLE(DIGEST_BYTES + i * 8);
+  const terms = { depth: at(0), centre: at(1), paidIn: at(2), paidOut: at(3) };
+  return { about: 'liquidity', condition, terms };
 }
 
 function handoverOf(bytes: Buffer): ControlRecord | undefined {

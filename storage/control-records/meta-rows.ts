@@ -4,7 +4,12 @@
  *   ban/ and an address         JSON of the decision
  *   heartbeat/ and an address   nothing: the wallet must send heartbeats
  *   name/ and an address        the name of a wallet, UTF-8
+ *   profile/ and an address     1 = hidden u8 | the display name of a wallet, ASCII
+ *   season/ and a number u32    the name of a season, UTF-8
+ *   fault/ and a kind           JSON of the decision
+ *   liquidity/ and a condition  JSON of its terms
  *   pause                       JSON of the decision
+ *   message                     JSON of the decision
  *   catalog                     the digest of the generation in use, 32 bytes
  *   position                    batch f64 | the engine's digest after it f64
  *
@@ -13,7 +18,16 @@
  * Thread: any; pure.
  */
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
-import { ADDRESS_BYTES, type ControlRecord, type Decision, isEnd } from './control-records.ts';
+import {
+  ADDRESS_BYTES,
+  type ControlRecord,
+  type Decision,
+  type FaultDecision,
+  isEnd,
+  type LiquidityTerms,
+  NUMBER_BYTES,
+  numberBytes,
+} from './control-records.ts';
 import { ADVICE } from './key-rows.ts';
 
 const VERSION = 1;
@@ -23,7 +37,12 @@ const BODY_AT = CRC_BYTES + 1;
 const BAN = 'ban/';
 const WATCHED = 'heartbeat/';
 const NAMED = 'name/';
+const PROFILE = 'profile/';
+const SEASON = 'season/';
+const FAULT = 'fault/';
+const LIQUIDITY = 'liquidity/';
 const PAUSE = 'pause';
+const MESSAGE = 'message';
 const CATALOG = 'catalog';
 const DIGEST_BYTES = 32;
 
@@ -54,11 +73,16 @@ export function metaRecordOf(key: Buffer, value: Buffer): MetaRecord | undefined
   const banned = after(BAN);
   const watched = after(WATCHED);
   const named = after(NAMED);
+  const profile = after(PROFILE);
+  const season = after(SEASON);
+  const fault = after(FAULT);
+  const liquidity = after(LIQUIDITY);
   const name = key.toString('latin1');
-  const isOfAddress = (banned ?? watched ?? named) !== undefined;
-  if (!isOfAddress && name !== PAUSE && name !== CATALOG) return undefined;
+  const prefixed = banned ?? watched ?? named ?? profile ?? season ?? fault ?? liquidity;
+  if (prefixed === undefined && ![PAUSE, MESSAGE, CATALOG].includes(name)) return undefined;
   const body = decode(key, value, watched === undefined ? VERSION : VERSION_WATCHED);
   if (name === PAUSE) return { about: 'pause', decision: decisionOf(body) };
+  if (name === MESSAGE) return { about: 'message', decision: decisionOf(body) };
   if (name === CATALOG && body.length === DIGEST_BYTES) {
     return { about: 'catalog', digest: body.toString('hex') };
   }
@@ -68,8 +92,24 @@ export function metaRecordOf(key: Buffer, value: Buffer): MetaRecord | undefined
   if (named?.length === ADDRESS_BYTES && body.length > 0) {
     return { about: 'name', address: named, name: body.toString() };
   }
+  if (profile?.length === ADDRESS_BYTES && body.length > 0) {
+    const name = body.toString('latin1', 1);
+    return { about: 'profile', address: profile, name, isHidden: body[0] === 1 };
+  }
   if (watched?.length === ADDRESS_BYTES && body.length === 0) {
     return { about: 'watch', address: watched, isWatched: true };
+  }
+  if (season?.length === NUMBER_BYTES && body.length > 0) {
+    const number = Buffer.from(season).readUInt32BE(0);
+    return { about: 'season', number, name: body.toString() };
+  }
+  if (fault !== undefined) {
+    const decision = JSON.parse(body.toString()) as FaultDecision;
+    return { about: 'fault', kind: Buffer.from(fault).toString('latin1'), decision };
+  }
+  if (liquidity?.length === DIGEST_BYTES) {
+    const condition = `0x${Buffer.from(liquidity).toString('hex')}`;
+    return { about: 'liquidity', condition, terms: JSON.parse(body.toString()) as LiquidityTerms };
   }
   throw damaged(key);
 }
@@ -89,17 +129,28 @@ export function decodePosition(value: Buffer): ControlRecordPosition {
 
 function keyOf(record: MetaRecord): Buffer {
   if (record.about === 'pause') return Buffer.from(PAUSE);
+  if (record.about === 'message') return Buffer.from(MESSAGE);
   if (record.about === 'catalog') return Buffer.from(CATALOG);
+  if (record.about === 'fault') return Buffer.from(`${FAULT}${record.kind}`);
+  if (record.about === 'liquidity') {
+    return Buffer.concat([Buffer.from(LIQUIDITY), Buffer.from(record.condition.slice(2), 'hex')]);
+  }
+  if (record.about === 'season')
+    return Buffer.concat([Buffer.from(SEASON), numberBytes(record.number)]);
   return Buffer.concat([Buffer.from(PREFIXES[record.about]), record.address]);
 }
 
-const PREFIXES = { ban: BAN, watch: WATCHED, name: NAMED } as const;
+const PREFIXES = { ban: BAN, watch: WATCHED, name: NAMED, profile: PROFILE } as const;
 
 function bodyOf(record: MetaRecord): Buffer {
   if (record.about === 'watch') return Buffer.alloc(0);
   if (record.about === 'catalog') return Buffer.from(record.digest, 'hex');
-  if (record.about === 'name') return Buffer.from(record.name);
-  return Buffer.from(JSON.stringify(record.decision));
+  if (record.about === 'name' || record.about === 'season') return Buffer.from(record.name);
+  if (record.about === 'profile') {
+    return Buffer.concat([Buffer.of(record.isHidden ? 1 : 0), Buffer.from(record.name)]);
+  }
+  const value = record.about === 'liquidity' ? record.terms : record.decision;
+  return Buffer.from(JSON.stringify(value));
 }
 
 function decisionOf(body: Buffer): Decision {
@@ -125,7 +176,6 @@ function damaged(key: Buffer): Error {
   return new Error(`${nameOf(key)}: damaged; ${ADVICE}`);
 }
 
-/** Name of a row in messages: its prefix, and the address as hex digits. */
 function nameOf(key: Buffer): string {
   const slash = key.indexOf('/') + 1;
   const prefix = slash === 0 ? key.toString('latin1') : key.toString('latin1', 0, slash - 1);

@@ -14,7 +14,6 @@ export interface BatchedRecord {
 
 interface SeenRecords {
   readonly last: number;
-  /** Digests after each batch of the log. */
   readonly digests: ReadonlyMap<number, number>;
   readonly records: readonly BatchedRecord[];
 }

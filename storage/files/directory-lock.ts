@@ -26,7 +26,6 @@ export type DirectoryLock =
        */
       readonly isLocked: boolean;
       readonly release: () => void;
-      /** Limit of this lock. */
       readonly warning?: string;
     }
   | { readonly ok: false; readonly detail: string };
@@ -41,7 +40,6 @@ const TEXT_BYTES = 256;
 const PID_ONLY =
   'no command flock (util-linux): the lock on DATA_DIR sees the processes of this container only';
 
-/** @param dataDir an existing directory */
 export function takeDirectoryLock(dataDir: string): DirectoryLock {
   if (process.platform !== 'linux') return byPid(takePidLock(dataDir));
   const path = lockPath(dataDir);

@@ -4,13 +4,12 @@
  * signal (observed where LMDB saves its list of free pages). Another process may still use the
  * space in between; the next start recovers from that.
  *
- * Thread: the follower.
+ * Thread: the projector.
  */
 import { statfsSync } from 'node:fs';
 
-/** Bytes of a row, with its share of an index. */
+/** Bytes of a row with its share of an index, and of pages that a transaction copies with the list of free pages. */
 const ROW_BYTES = 512;
-/** For pages that are copied during the transaction, and for the list of free pages. */
 const PAGES_BYTES = 2 ** 20;
 
 /** Throws an Error when there may not be enough space for a transaction of so many rows. */

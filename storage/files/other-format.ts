@@ -1,6 +1,8 @@
-/** The error for stored bytes of another format, and its text. Thread: any. */
+/**
+ * Error for stored bytes of another format, thrown at start: only another version of the node, or another directory,
+ * helps. Thread: any.
+ */
 
-/** Thrown at start; only another version of the node, or another directory, helps. */
 export class OtherFormat extends Error {}
 
 export function otherFormat(found: number, read: number): string {

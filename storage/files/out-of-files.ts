@@ -10,7 +10,6 @@ export function isOutOfFiles(error: unknown): boolean {
   return CODES.includes((error as NodeJS.ErrnoException | null)?.code);
 }
 
-/** Texts of the system and of LMDB. */
 const TEXT = /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/;
 
 /** Judges a message that came from another thread. */

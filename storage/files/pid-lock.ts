@@ -42,7 +42,6 @@ export function takePidLock(dataDir: string): PidLock {
   return { ok: false, detail: `DATA_DIR ${dataDir}: its lock file node.pid keeps changing` };
 }
 
-/** The first line whose process lives. */
 function ownerOf(path: string): string | undefined {
   return readText(path).split('\n').find(isLive);
 }
@@ -70,7 +69,6 @@ function replace(path: string, mine: string): void {
   if (!isReplaced) succeeds(() => rmSync(own, { force: true }));
 }
 
-/** Removes the file, if it is still the owner's. */
 function release(path: string, mine: string): void {
   if (ownerOf(path) === mine) succeeds(() => rmSync(path, { force: true }));
 }

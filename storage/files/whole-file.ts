@@ -6,7 +6,6 @@
  */
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 
-/** Rejects when a write fails, or when the chunks throw. Nothing of the new file remains then. */
 export async function writeWhole(
   file: string,
   chunks: Iterable<string | Uint8Array>,

@@ -3,7 +3,6 @@ import { crc32 } from 'node:zlib';
 
 export const CRC_BYTES = 4;
 
-/** Writes the checksum of key and value to the first bytes of the value. */
 export function withChecksum(key: Buffer, value: Buffer): Buffer {
   value.writeUInt32LE(checksum(key, value), 0);
   return value;
@@ -17,7 +16,6 @@ function checksum(key: Buffer, value: Buffer): number {
   return crc32(value.subarray(CRC_BYTES), crc32(key));
 }
 
-/** The stored bytes are not the bytes that were written. */
 export class Damage extends Error {
   constructor(what: string) {
     super(`derived: ${what} is damaged`);

@@ -18,10 +18,8 @@ const LAST_PAGE_AT = PAGE_SIZE_AT + 96;
 const TRANSACTION_AT = LAST_PAGE_AT + 8;
 const META_BYTES = TRANSACTION_AT + 8;
 const PAGE_BYTES_MAX = 65_536;
-/** Longest read of a large file in milliseconds. */
 const PROBE_MS_MAX = 600_000;
 
-/** A data file lacks pages. The message names it and says what to do. */
 export class TruncatedFile extends Error {
   constructor(path: string, what: string) {
     super(

@@ -34,7 +34,7 @@ export function openUnchecked(options: EnvironmentOptions): RootDatabase<Buffer,
     encoding: 'binary',
     compression: false,
     cache: false,
-    maxDbs: 16,
+    maxDbs: 24,
     mapSize: MAP_BYTES_MAX,
     overlappingSync: false,
     // Event-turn batching creates a promise of its own, which rejects without a handler when a
@@ -51,7 +51,6 @@ export function openSequence(root: RootDatabase<Buffer, string>, name: string): 
   return root.openDB<Buffer, number>({ name, encoding: 'binary', keyEncoding: 'ordered-binary' });
 }
 
-/** A named table of binary values with binary keys. */
 export function openTable(root: RootDatabase<Buffer, string>, name: string): BinaryTable {
   return root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }

@@ -3,7 +3,7 @@
  *   sequence / rows of a value -> crc u32 | missing u16 | rows u16 | row after row
  * The first `missing` rows of a value do not exist: they were already removed when the table began.
  * The checksum covers the key. A value fills four pages of LMDB. The last value grows with every transaction.
- * Thread: the follower writes; any thread reads.
+ * Thread: the projector writes; any thread reads.
  */
 import assert from 'node:assert/strict';
 import { checksumMatches, Damage, withChecksum } from './checksum.ts';
@@ -12,7 +12,6 @@ import type { SequenceTable } from './lmdb.ts';
 const HEADER_BYTES = 8;
 const VALUE_BYTES = 4 * 4_096 - 16;
 
-/** Rows [first, first + count) of a value, one after another in `rows`. */
 interface Block {
   readonly first: number;
   readonly count: number;
@@ -25,7 +24,6 @@ export class PackedRows {
   private readonly table: SequenceTable;
   private readonly name: string;
 
-  /** @param name the name of the rows in messages */
   constructor(table: SequenceTable, name: string, rowBytes: number) {
     this.table = table;
     this.name = name;
@@ -97,7 +95,6 @@ export class PackedRows {
     }
   }
 
-  /** True when the value that contains this row passes its checksum. */
   isSound(sequence: number): boolean {
     const number = Math.floor(sequence / this.blockRows);
     const value = this.table.get(number);

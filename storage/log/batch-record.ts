@@ -40,7 +40,6 @@ export function batchRecordBytes(words: number): number {
   return HEADER_BYTES + words * 4 + TRAILER_BYTES;
 }
 
-/** Encodes a record with a copy of `commands` in a Buffer of its own. */
 export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
   const bytes = Buffer.allocUnsafeSlow(batchRecordBytes(commands.length));
   // An acknowledgement waits for it: plain stores, where the methods of Buffer are calls.
@@ -61,7 +60,6 @@ export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
   return bytes;
 }
 
-/** Header fields that the maker of a record stamped it with. */
 export function stampOf({
   buffer,
   byteOffset,

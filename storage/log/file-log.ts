@@ -27,11 +27,9 @@ import {
 } from './segments.ts';
 
 export interface FileLogOptions {
-  /** Data directory; the segments lie in its folder `log`. */
   readonly dataDir: string;
   /** flushed: an acknowledged record survives a power cut; committed: a kill only. */
   readonly durability: 'flushed' | 'committed';
-  /** Bytes of segments made from now on. */
   readonly segmentBytes: number;
   readonly log: (line: string) => void;
   readonly readOnly?: boolean;
@@ -139,11 +137,11 @@ export class FileLog extends GroupCommit implements Log {
     }
     const present = this.segment;
     const [next, ...others] = segments.filter(({ number }) => number > present.number);
-    // They are empty now; each is made when its turn comes.
+    // The other segments are empty; each is made again when it is needed.
     for (const { path } of others.reverse()) await promises.rm(path);
     this.file ??= await this.openFile(present);
     if (next !== undefined) this.next = { segment: next, file: await this.openFile(next) };
-    // One that is half full needs the next one before it takes anything.
+    // A segment that is half full needs the next one before it takes a record.
     else if (2 * this.offset > present.bytes) {
       this.next = await this.make(present.number + 1, this.o.segmentBytes);
     }
@@ -162,7 +160,6 @@ export class FileLog extends GroupCommit implements Log {
     return prepareSegment({ directory, names, syncs }, number, bytes);
   }
 
-  /** Writes as many records as fit into the segment at once. */
   protected async write(entries: readonly LogEntry[]): Promise<void> {
     let filled = 0;
     for (const entry of entries) {
@@ -200,7 +197,6 @@ export class FileLog extends GroupCommit implements Log {
     this.offset += bytes;
   }
 
-  /** Switches to the next segment, which has room for `bytes`. */
   private async switch(bytes: number): Promise<void> {
     await this.preparing;
     // A retry meanwhile would make the same segment, over this one.

@@ -20,17 +20,14 @@ import {
 import { listSegments, type Segment } from './segments.ts';
 
 export interface LogEnd {
-  /** Segment that is written next; `undefined` when there is none. */
+  /** Segment that is written next, if there is one, and the byte at which its next record begins. */
   readonly segment: Segment | undefined;
-  /** Byte of that segment at which the next record begins. */
   readonly offset: number;
-  /** Newest record; `undefined` when there is none. */
   readonly newest: StoredRecord | undefined;
   /** Sequence of the oldest record; 0 = none. */
   readonly first: number;
-  /** Runs that must be overwritten with zeros before anything is appended. */
+  /** Runs that must be overwritten with zeros before anything is appended, and a line about that for the node's log. */
   readonly torn: readonly TornRun[];
-  /** Line about the cut for the log of the node. */
   readonly message: string | undefined;
 }
 
@@ -127,10 +124,9 @@ function messageOf(sequence: number, problem: string | undefined, torn: readonly
   );
 }
 
-/** End of the last byte that is not zero, at or after `start`. */
 function endOfContent(bytes: Buffer, start: number): number {
   let end = bytes.length;
-  // The size of a segment is anybody's choice.
+  // A segment may have any size.
   while (end % 4 !== 0 && end > start && bytes[end - 1] === 0) end -= 1;
   if (end % 4 !== 0) return end;
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);

@@ -28,19 +28,14 @@ export interface LogEntry {
   readonly payload: Buffer;
 }
 
-/** Record to append; the log knows the digest before it. */
 export type NewEntry = Omit<LogEntry, 'before'>;
 
 export interface Log {
-  /** Sequence of the oldest record; 0 = none. */
+  /** Sequences of the oldest and of the newest durable record, and the digest after the newest; 0 = none. */
   readonly first: number;
-  /** Sequence of the newest durable record; 0 = none. */
   readonly last: number;
-  /** Digest after the newest record; 0 = none. */
   readonly digest: number;
-  /** Called with the reason why intake must stop, and with `undefined` once there is room again. */
   onRoom: (problem: string | undefined) => void;
-  /** Reason why nothing can be appended any more. */
   readonly failure: Error | undefined;
   append(entries: readonly NewEntry[], expected: number): Promise<void>;
   /** Resolves when everything appended before this call is durable. Rejects as append() does. */

@@ -10,13 +10,11 @@ import { linkProblem, readRecord, type StoredRecord } from './record.ts';
 import { listSegments, type Segment } from './segments.ts';
 
 export interface ReadableEnd {
-  /** Segments up to the one with the newest record. */
+  /** Segments up to the one with the newest record, and the bytes of records in the last of them. */
   readonly segments: readonly Segment[];
-  /** Bytes of records in the last of them. */
   readonly bytes: number;
   readonly first: number;
   readonly last: number;
-  /** Digest of the engine after the newest record. */
   readonly digest: number;
 }
 

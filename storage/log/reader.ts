@@ -17,11 +17,10 @@ export class SegmentReader implements LogReader {
   private readonly directory: string;
   private segment: Segment;
   private file: number;
-  /** Bytes [start, start + filled) of the segment. */
+  /** Bytes [start, start + filled) of the segment; the next record begins at byte `at`. */
   private window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   private start = 0;
   private filled = 0;
-  /** Byte at which the next record begins. */
   private at = 0;
   private sequence: number;
   private before: StoredRecord | undefined;
@@ -60,7 +59,7 @@ export class SegmentReader implements LogReader {
   private find(): StoredRecord | string {
     const seen = this.parse();
     if (typeof seen !== 'string') return seen;
-    // What was read before may have been written since.
+    // Bytes read before may have been overwritten with records since.
     this.fill(FRESH_BYTES);
     const fresh = this.parse();
     if (typeof fresh !== 'string' || !this.enterNext()) return fresh;
@@ -90,7 +89,6 @@ export class SegmentReader implements LogReader {
     this.filled = readSync(this.file, this.window, 0, bytes, this.at);
   }
 
-  /** Enters the next segment if the wanted record begins it. */
   private enterNext(): boolean {
     const next = lookAt(this.directory, this.segment.number + 1);
     if (next === undefined || next.first !== this.sequence) return false;

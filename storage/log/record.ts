@@ -79,7 +79,6 @@ export function storedBytes(from: Buffer, at: number): number {
   return recordBytes(from.readUInt32LE(at + 8));
 }
 
-/** Problem of the record at `at`, of any format. */
 function damageOf(from: Buffer, at: number): string | undefined {
   if (at + PREFIX_BYTES > from.length) return 'it is missing';
   const magic = from.readUInt32LE(at);
@@ -120,7 +119,6 @@ export function readRecord(from: Buffer, at: number): StoredRecord | string {
   };
 }
 
-/** Problem of a record as the successor of `before`. */
 export function linkProblem(record: StoredRecord, before: StoredRecord): string | undefined {
   if (record.sequence !== before.sequence + 1) return `its sequence is ${record.sequence}`;
   if (record.link !== before.crc) return 'it does not follow the record before it';

@@ -52,7 +52,7 @@ export function listSegments(directory: string): Segment[] {
       throw new LogDamage(`${segmentPath(directory, numbers[0]! + i)} is missing`);
     }
   }
-  // One that a writer gives up meanwhile is not there any more.
+  // The writer may have removed a segment meanwhile.
   return numbers.flatMap((number) => lookAt(directory, number) ?? []);
 }
 
@@ -78,7 +78,6 @@ export function lookAt(directory: string, number: number): Segment | undefined {
   }
 }
 
-/** Removes segments that a process left half prepared. */
 export function removeUnfinished(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (UNFINISHED.test(name)) rmSync(join(directory, name), { force: true });
@@ -149,7 +148,6 @@ export function openDirectory(directory: string): Promise<promises.FileHandle | 
   return promises.open(directory, constants.O_RDONLY);
 }
 
-/** Flushes the names of a directory. */
 export async function syncDirectory(directory: string): Promise<void> {
   const file = await openDirectory(directory);
   try {

@@ -14,6 +14,8 @@ import { syncDirectory } from '../log/segments.ts';
 
 interface AuditedChange {
   readonly actor: string;
+  /** Absent in entries of older versions. */
+  readonly role?: 'operator' | 'resolver';
   readonly route: string;
   readonly body: unknown;
 }
@@ -101,7 +103,6 @@ export class AuditLog {
     this.bytes += bytes.length;
   }
 
-  /** Newest file if it has room, else a new one named by its first entry. */
   private async openFile(id: number, room: number): Promise<FileHandle> {
     makeDirectory(this.folder);
     const names = await namesIn(this.folder);
@@ -132,7 +133,6 @@ export function auditEntries(
   return readAudit(folderOf(dataDir), limit, before);
 }
 
-/** Reads entries without lines that are cut short. */
 async function readAudit(folder: string, limit: number, before?: number): Promise<AuditEntry[]> {
   const found: AuditEntry[] = [];
   /** Results by id; they follow their entries, perhaps in the next file. */

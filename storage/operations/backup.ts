@@ -42,7 +42,6 @@ import { PROJECTIONS } from '../projection/environment.ts';
 import { SnapshotFiles } from '../snapshot/snapshots.ts';
 import { AUDIT, auditFiles } from './audit-log.ts';
 
-/** Content of a backup, in its file MANIFEST. */
 export interface Manifest {
   readonly format: number;
   readonly at: number;
@@ -64,7 +63,6 @@ export interface BackupOptions {
   readonly derived: boolean;
   /** node.key is every credential; operators who store it apart leave it out. */
   readonly key: boolean;
-  /** True with the audit log. */
   readonly audit: boolean;
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
@@ -130,7 +128,7 @@ async function copyAll(
   await copyEach(derived ? [...DERIVED, 'keys'] : ['keys']);
   const end = wholeEnd(logDirectory(dataDir));
   const { digest, last: sequence } = end ?? { digest: 0, last: 0 };
-  // The log was ahead of it before it was written.
+  // The log was ahead of the snapshot when the snapshot was written.
   if (sequence < newest) {
     throw new LogDamage(`whole up to batch ${sequence}, but an image holds batch ${newest}`);
   }
@@ -264,7 +262,6 @@ export function readManifest(from: string): Manifest {
   return parseManifest(text, from);
 }
 
-/** Parses a manifest. `from` names its place in the Error. */
 export function parseManifest(text: string, from: string): Manifest {
   let manifest: Manifest | null;
   try {

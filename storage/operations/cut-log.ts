@@ -130,7 +130,6 @@ function entryAt(dataDir: string, sequence: number): LogEntry {
   return entry!;
 }
 
-/** True when LMDB is ahead of the cut. */
 async function isAhead(dataDir: string, sequence: number): Promise<boolean> {
   if (!existsSync(join(dataDir, 'derived'))) return false;
   const tables = openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });

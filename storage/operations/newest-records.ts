@@ -17,7 +17,6 @@ export interface NewestOptions {
 }
 
 export interface NewestRecords {
-  /** Sequence of the newest batch, and the digest of the engine after it. */
   readonly sequence: number;
   readonly digest: number;
   /** Records up to the newest one, oldest first; at least one. */

@@ -35,7 +35,6 @@ const GIVING = 'giving';
 const PIECE_BYTES = 256 * 1_024;
 /** Milliseconds between two signs that a copy is being made. */
 const SIGN_MS = 1_000;
-/** Length of the manifest, which follows. */
 const LENGTH_BYTES = 4;
 const MANIFEST_BYTES_MAX = 2 ** 26;
 
@@ -45,7 +44,7 @@ const underWay = new Map<string, number>();
 
 /** Removes copies that were under way when the node ended. */
 export function removeGiven(dataDir: string): void {
-  // A start that begins again meets those of this process: each goes by itself.
+  // A restart within this process finds its own copies; each is removed at its end.
   if (underWay.has(dataDir)) return;
   rmSync(join(dataDir, GIVING), { recursive: true, force: true });
 }
@@ -63,7 +62,7 @@ export async function* give(dataDir: string): AsyncGenerator<Buffer, void, void>
     }
     yield* bytesOf(into);
   } finally {
-    // Who reads it may be gone before it is made.
+    // The reader may disconnect before the copy is complete.
     await copying.catch(() => undefined);
     rmSync(into, { recursive: true, force: true });
     count(dataDir, -1);

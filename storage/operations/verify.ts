@@ -36,7 +36,6 @@ export interface Finding {
   /** Folder of the directory, or name of a snapshot. */
   readonly part: string;
   readonly ok: boolean;
-  /** Summary, or the damage. */
   readonly text: string;
 }
 
@@ -64,7 +63,6 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   yield* attempt('catalog', () => verifyCatalog(dataDir));
 }
 
-/** Result of the check of a part, with data for later parts. */
 export interface Looked {
   readonly text: string;
 }
@@ -132,7 +130,6 @@ function verifyLog({ capacities, dataDir, onProgress }: VerifyOptions): Replayed
 /** Snapshots of a directory, each compared with the tables at its batch. */
 class LoadedSnapshots {
   readonly findings: Finding[] = [];
-  /** Oldest fill in the ring of the first tables. */
   firstFill = 0;
   private readonly snapshots: SnapshotFiles;
   /** Oldest first. */
@@ -178,7 +175,6 @@ class LoadedSnapshots {
     }
   }
 
-  /** Compares the snapshot of the batch of these tables. */
   compare(t: Tables): void {
     const batch = lastBatch(t);
     while (this.waiting[0] !== undefined && this.waiting[0].sequence <= batch) {

@@ -21,10 +21,6 @@ export class StoredClosedOrders {
     this.tables = tables;
   }
 
-  /**
-   * Row of the closed order with this id (32 bytes).
-   * @param runs result of runs()
-   */
   find(id: Uint8Array, runs: readonly Run[] = this.runs()): Buffer | undefined {
     const { closedOrders, ids } = this.tables;
     const key = Buffer.from(id.buffer, id.byteOffset, id.length);
@@ -38,7 +34,7 @@ export class StoredClosedOrders {
         else if (isOf(row, key)) return row;
       }
     }
-    // It went with a value that was damaged and is made again: whose it was nobody can say.
+    // The row was in a damaged value, so the owner of its id is unknown.
     if (lost !== undefined) throw new Damage(`final state ${lost}`);
     return undefined;
   }
@@ -55,7 +51,6 @@ export interface ClosedOrdersReader {
   /** Status (engine/tables/codes.ts) of the closed order with this id (32 bytes); 0 = unknown. */
   statusOf(id: Uint8Array): number;
   rowOf(id: Uint8Array): Buffer | undefined;
-  /** A row of the engine's ring; undefined if it is not on disk. */
   fill(sequence: number): Buffer | undefined;
   /** Releases the LMDB snapshot. LMDB reuses no page of a held one, so its file grows with every commit. */
   release(): void;
@@ -68,7 +63,7 @@ export function openClosedOrdersReader(dataDir: string): ClosedOrdersReader {
   let runs: readonly Run[] = [];
   let looksBefore = 0;
   const renew = (before: number): DerivedTables => {
-    // Durability is of no concern to a reader.
+    // Durability does not matter to a reader.
     tables ??= openDerivedTables(dataDir, { durability: 'flushed', readOnly: true });
     closedOrders ??= new StoredClosedOrders(tables);
     tables.root.resetReadTxn();
@@ -84,7 +79,7 @@ export function openClosedOrdersReader(dataDir: string): ClosedOrdersReader {
       const row = rowOf(id);
       return row === undefined ? 0 : statusOfOrder(orderRowsOf(row), ONLY_ORDER);
     },
-    // It may have come to the disk since.
+    // The fill may have been written since the last renewal.
     fill: (sequence) => tables?.fills.get(sequence) ?? renew(looksBefore).fills.get(sequence),
     release: () => tables?.root.resetReadTxn(),
   };

@@ -1,5 +1,5 @@
 /**
- * LMDB environment DATA_DIR/derived: what the follower makes of the log (log-projector.ts).
+ * LMDB environment DATA_DIR/derived: what the projector makes of the log (log-projector.ts).
  *
  *   fills   fills by their sequence, rows of the engine's ring (packed.ts)
  *   finals  closed orders in the order in which they ended, rows of the engine's (packed.ts)
@@ -12,7 +12,7 @@
  * The position goes with the rows in one transaction, so the rows are those of its batch exactly. Every
  * value has a checksum that covers its key.
  *
- * Thread: the follower writes; the I/O thread and the workers read. LMDB never sees shared memory: every
+ * Thread: the projector writes; the I/O thread and the workers read. LMDB never sees shared memory: every
  * value is an ordinary Buffer.
  */
 import { join } from 'node:path';
@@ -40,16 +40,12 @@ export interface DerivedTables {
   readonly meta: BinaryTable;
 }
 
-/** End of the projected part of the log. */
+/** End of the projected part of the log: a batch with its digest, and the ends of the stored sequences. */
 export interface DerivedPosition {
   readonly sequence: number;
-  /** The engine's digest after that batch. */
   readonly digest: number;
-  /** End of the stored fill sequences. */
   readonly fills: number;
-  /** End of the stored closed orders. */
   readonly finished: number;
-  /** End of the stored ledger entries. */
   readonly entries: number;
 }
 

@@ -51,7 +51,6 @@ export function entryOf(row: Buffer): Entry {
   };
 }
 
-/** Event buffer that records entries alone. */
 export class EntryCollector extends EventBuffer {
   /** Unix milliseconds of the applied batch. */
   time = 0;
@@ -68,7 +67,6 @@ export class EntryCollector extends EventBuffer {
     return this.first + this.count;
   }
 
-  /** Drops waiting entries before this one. */
   drop(end: number): void {
     const left = Math.max(0, this.end - end);
     this.i32.copyWithin(0, (this.count - left) * ENTRY_WORDS, this.count * ENTRY_WORDS);
@@ -115,17 +113,11 @@ export class EntryCollector extends EventBuffer {
   }
 
   override clear(): void {}
-  override placed(): void {}
-  override fill(): void {}
-  override partly(): void {}
-  override level(): void {}
-  override ended(): void {}
-  override closed(): void {}
-  override tick(): void {}
-  override market(): void {}
-  override settled(): void {}
-  override resolved(): void {}
-  override reserved(): void {}
+
+  /** No other event is recorded. */
+  protected override take(): number {
+    return -1;
+  }
 
   private resize(rows: number): void {
     const i32 = new Int32Array(rows * ENTRY_WORDS);

@@ -7,9 +7,9 @@
  *
  * The position goes with the rows of all projections in one transaction, so no fill is counted twice or left
  * out. An environment that is missing, damaged, of other formats or of another log is emptied, and all of it
- * made again by the follower behind the open port (projector.ts); that is its only repair.
+ * made again by the projector behind the open port (projector.ts); that is its only repair.
  *
- * Thread: the follower writes. The I/O thread opens it first, and empties it where it is not of this log; then it
+ * Thread: the projector writes. The I/O thread opens it first, and empties it where it is not of this log; then it
  * reads.
  */
 import { existsSync, rmSync } from 'node:fs';
@@ -25,9 +25,12 @@ import {
   openTable,
   type RootDatabase,
 } from '../kv/lmdb.ts';
+import { Forecasts } from './forecasts.ts';
 import { Positions } from './positions.ts';
 import { Prices } from './prices.ts';
 import { type FactEvents, type FactProjection, project } from './projection.ts';
+import { Rebates } from './rebates.ts';
+import { Results } from './results.ts';
 import { Statements } from './statements.ts';
 import { Volumes } from './volumes.ts';
 
@@ -59,6 +62,9 @@ export class Projections {
   readonly prices: Prices;
   readonly volumes: Volumes;
   readonly statements: Statements;
+  readonly results: Results;
+  readonly rebates: Rebates;
+  readonly forecasts: Forecasts;
   readonly all: readonly FactProjection[];
   readonly root: RootDatabase<Buffer, string>;
   private readonly dataDir: string;
@@ -79,7 +85,18 @@ export class Projections {
     this.prices = new Prices(this.root);
     this.volumes = new Volumes(this.root);
     this.statements = new Statements(this.root);
-    this.all = [this.positions, this.prices, this.volumes, this.statements];
+    this.results = new Results(this.root, this.positions);
+    this.rebates = new Rebates(this.root);
+    this.forecasts = new Forecasts(this.root, this.results.ranks);
+    this.all = [
+      this.positions,
+      this.prices,
+      this.volumes,
+      this.statements,
+      this.results,
+      this.rebates,
+      this.forecasts,
+    ];
     this.names = Buffer.from(this.all.map(({ format, name }) => `${name} ${format}`).join());
   }
 
@@ -97,12 +114,10 @@ export class Projections {
     };
   }
 
-  /** Applies fills and entries up to this position to all projections, in one transaction. */
   write(events: FactEvents, position: ProjectedPosition): void {
     project(this.root, this.all, events, () => this.putPosition(position));
   }
 
-  /** Removes all rows. Throws an Error if that cannot be written. */
   empty(isWhole: boolean): void {
     requireFreeSpace(this.dataDir, 0);
     this.root.transactionSync(() => {

@@ -21,7 +21,6 @@ import { IdIndex } from './id-index.ts';
 import { pagesOf, RunState, readPage, readRuns } from './id-runs.ts';
 import { checkRows, type Projection, project, type Seen } from './projection.ts';
 
-/** Rows in the tables between two positions of the log. */
 interface LogEvents {
   readonly tables: Tables;
   readonly from: DerivedPosition;
@@ -31,7 +30,6 @@ interface LogEvents {
 
 export interface RepairOptions {
   readonly tables: Tables;
-  /** Oldest fill of the ring at the start. */
   readonly firstFill: number;
   readonly position: () => DerivedPosition;
   /** Throws if the disk may lack space for a transaction of so many rows. */
@@ -130,7 +128,6 @@ class ClosedIds implements Projection<LogEvents> {
   readonly index: IdIndex;
   private readonly tables: DerivedTables;
 
-  /** Throws Damage. */
   constructor(tables: DerivedTables, warn: Warn) {
     this.tables = tables;
     this.index = new IdIndex(tables, warn);

@@ -30,7 +30,6 @@ export function finalCopier(tables: Tables): Copier {
   };
 }
 
-/** First word of the id of a closed order that is in memory. */
 export function finalWord(tables: Tables, sequence: number): number {
   return tables.orderI[orderIdAt(closedOrder(tables, sequence))]!;
 }
@@ -42,11 +41,9 @@ export function fillCopy(tables: Tables, sequence: number): Buffer {
   return copy;
 }
 
-/** Fills of all times: the newest in the ring, the others in the projection. */
 export class StoredFills {
   private readonly tables: Tables;
   private readonly table: PackedRows;
-  /** First fill sequence in the ring, which reaches to `end`. */
   private readonly first: number;
   private readonly end: number;
 

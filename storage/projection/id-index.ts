@@ -121,7 +121,6 @@ export class IdIndex {
     }
   }
 
-  /** Removes discarded pages, at most so many. Returns their number. */
   private remove(pagesMax: number): number {
     const run = this.givenUp[0]!;
     if (this.pagesLeft === 0) this.pagesLeft = pagesOf(run);

@@ -1,5 +1,5 @@
 /**
- * The index of final states by order id, as it is stored: sorted runs that are never changed, only merged
+ * Index of closed orders by id, as it is stored: sorted runs that are never changed, only merged
  * (id-index.ts writes, closed-orders.ts looks up).
  *
  *   ids        from u48 | to u48 | page u32 (big-endian) -> crc u32, then for each entry, ascending,
@@ -43,7 +43,6 @@ export function pagesOf(run: Run): number {
   return Math.ceil(sizeOf(run) / PAGE_ENTRIES);
 }
 
-/** Page of ids with this first word (u32), in a run of so many pages. */
 export function pageOf(word: number, pages: number): number {
   return Math.floor((word * pages) / WORDS);
 }

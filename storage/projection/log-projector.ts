@@ -21,6 +21,7 @@ import {
 import {
   BATCH_COMMANDS_MAX,
   type Capacities,
+  DELAYED_STEP_MAX,
   UNLOGGED_COMMANDS_MAX,
 } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -50,7 +51,6 @@ export interface LogProjectorOptions {
   /** Seconds or batches between snapshots, whichever comes first. */
   readonly imageSeconds: number;
   readonly imageBatches: number;
-  /** First batch of the log. */
   readonly logFirst: number;
   /** Batches of snapshots that were found damaged, though this thread may not read them. */
   readonly damagedSnapshots?: readonly number[];
@@ -68,7 +68,7 @@ export type ProjectorReport =
 /** Longest wait of rows, so that a transaction takes many and a fill is there within a second. */
 const COMMIT_MS = 100;
 /** Rows of one transaction, which is assembled in memory. With those of one more batch they are in the ring. */
-const ROWS_PER_COMMIT = 30_000;
+const ROWS_PER_COMMIT = 29_000;
 /** Batches of one step. A piece of a snapshot is written between two steps. */
 const BATCHES_PER_STEP = 256;
 /** Values of LMDB that are checked in one step, some microseconds each. */
@@ -78,7 +78,7 @@ const BEHIND_MS = 10_000;
 const MS = 1_000;
 
 assert(
-  ROWS_PER_COMMIT + 2 * BATCH_COMMANDS_MAX <= 2 * UNLOGGED_COMMANDS_MAX,
+  ROWS_PER_COMMIT + 2 * (BATCH_COMMANDS_MAX + DELAYED_STEP_MAX) <= 2 * UNLOGGED_COMMANDS_MAX,
   'fills that wait are in the ring',
 );
 
@@ -101,9 +101,7 @@ export class LogProjector {
   private isProjecting = true;
   private readonly snapshots: SnapshotFiles;
   private readonly reader: LogReader;
-  /** Oldest fill of the ring. */
   private readonly firstFill: number;
-  /** Read, and not applied yet. */
   private pending: LogEntry | undefined;
   private repairing: Generator<void> | undefined;
   private imaging: Generator<void, SnapshotInfo> | undefined;
@@ -120,7 +118,6 @@ export class LogProjector {
   private readonly warn = (line: string): void => this.line('warn', line);
   private readonly needRows = (rows: number): void => requireFreeSpace(this.options.dataDir, rows);
 
-  /** Throws an Error with the reason why it cannot begin. */
   constructor(options: LogProjectorOptions, now: number) {
     this.options = options;
     const { dataDir, durability } = options;
@@ -179,7 +176,7 @@ export class LogProjector {
       if (this.hasProblem) break;
     }
     this.commit(now);
-    // What is made again from the beginning goes on after the next start.
+    // A rebuild of the projections continues after the next start.
     this.project(durable, now + MS);
     while (this.snapshotStep());
     const isCaughtUp = lastBatch(this.tables) === durable && !this.hasProblem;
@@ -229,7 +226,6 @@ export class LogProjector {
     this.waitingSince = now;
   }
 
-  /** Applies batches. Returns their number. */
   private apply(durable: number, now: number): number {
     let applied = 0;
     while (applied < BATCHES_PER_STEP && !this.isFull() && !this.hasProblem) {
@@ -237,7 +233,7 @@ export class LogProjector {
       if (entry === undefined) break;
       this.pending = entry;
       const record = batchOf(entry);
-      // When it was stamped LMDB had more than it has now, since somebody deleted it.
+      // LMDB was deleted since: it had more when the record was stamped.
       if (record.persistedClosedSequence > this.written.finished) this.commit(now);
       if (this.hasProblem) break;
       this.entries.time = record.time;
@@ -259,16 +255,14 @@ export class LogProjector {
     throw new Error(`derived: it holds batch ${sequence} of another log; remove DATA_DIR/derived`);
   }
 
-  /** Returns true if waiting rows suffice for a transaction. */
   private isFull(): boolean {
     return this.rows() + this.entries.count + this.records.length >= ROWS_PER_COMMIT;
   }
 
-  /** Waiting rows of fills and closed orders. */
   private rows(): number {
     const { tables } = this;
     const { fills, finished } = this.written;
-    // Behind the position there are none.
+    // Negative while the tables are behind the position.
     return Math.max(0, fillCount(tables) - fills + closedCount(tables) - finished);
   }
 
@@ -316,7 +310,7 @@ export class LogProjector {
       if (this.hasProblem) this.options.report({ kind: 'problem', problem: undefined });
       this.hasProblem = false;
     } catch (error) {
-      // What it knows of runs was not written.
+      // Its index of ids contains unwritten runs.
       this.facts = new Facts(this.derived, this.warn);
       this.repairing = undefined;
       this.fail('derived', error as Error, now);
@@ -369,7 +363,6 @@ export class LogProjector {
     this.written = position;
   }
 
-  /** Checks some of the stored values. Returns false after the last. */
   private repairStep(): boolean {
     try {
       for (let i = 0; i < CHECKS_PER_STEP && this.repairing !== undefined; i++) {
@@ -410,7 +403,6 @@ export class LogProjector {
     this.imaging = this.snapshots.save(this.tables, Math.max(0, reach, this.firstFill));
   }
 
-  /** Writes a piece of the current snapshot. Returns false if there is none. */
   private snapshotStep(): boolean {
     if (this.imaging === undefined) return false;
     try {

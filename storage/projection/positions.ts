@@ -6,7 +6,10 @@
  */
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
 import {
-  fillFee,
+  feeSchedules,
+  fillFails,
+  fillFeeCollateral,
+  fillFeeShares,
   fillKind,
   fillMaker,
   fillMakerCollateral,
@@ -20,18 +23,18 @@ import {
   marketTokens,
   tokenMarket,
   tokenOutcome,
+  unsettledEver,
 } from '../../engine/reads.ts';
 import { EntryCause, MatchKind } from '../../engine/tables/codes.ts';
-import type { Tables } from '../../engine/tables/tables.ts';
 import type { FillRow } from '../../engine/tables/units.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
 import { type Entry, entryOf } from './entries.ts';
+import { numberKey } from './keys.ts';
 import {
   decodeInterest,
   decodePosition,
   encodeInterest,
   encodePosition,
-  interestKey,
   newPosition,
   type Position,
   secondOf,
@@ -49,7 +52,6 @@ export interface WalletPosition extends Position {
   readonly token: number;
 }
 
-/** A position changed by the current fills. */
 interface Moved {
   readonly key: Buffer;
   /** Key in the table tokens of a new position. */
@@ -57,9 +59,27 @@ interface Moved {
   readonly position: Position;
 }
 
+/**
+ * Realised profit of a position by one sale, merge or payout; also of a short position by a purchase. A rebate is a
+ * gain of no position.
+ */
+export interface Gain {
+  readonly account: number;
+  /** 0 = a rebate. */
+  readonly token: number;
+  /** Unix milliseconds. */
+  readonly time: number;
+  /** Micro-units, with a sign. */
+  readonly profit: bigint;
+  /** Micro-units of a payout by a resolution; `undefined` otherwise. */
+  readonly payout: bigint | undefined;
+}
+
 export class Positions implements FactProjection {
   readonly name = 'positions';
-  readonly format = 2;
+  readonly format = 4;
+  /** Gains of the last call of apply(), in order. */
+  gains: Gain[] = [];
   private readonly wallets: BinaryTable;
   private readonly tokens: BinaryTable;
   private readonly interests: BinaryTable;
@@ -74,7 +94,8 @@ export class Positions implements FactProjection {
     const moved = new Map<number, Moved>();
     const interest = new Map<number, bigint>();
     const hasLedger = ledgerIsOn(events.tables);
-    for (const [, row] of events.entries) this.enter(events.tables, entryOf(row), moved);
+    this.gains = [];
+    for (const [, row] of events.entries) this.enter(events, entryOf(row), moved);
     for (let row = 0 as FillRow; row < events.count; row++) {
       const shares = hasLedger ? minted(events, row) : this.count(events, row, moved);
       if (shares === 0n) continue;
@@ -86,7 +107,7 @@ export class Positions implements FactProjection {
       if (newKey !== undefined) void this.tokens.put(newKey, THERE);
     }
     for (const [market, shares] of interest) {
-      const key = interestKey(market);
+      const key = numberKey(market);
       void this.interests.put(key, encodeInterest(key, this.interest(market) + shares));
     }
   }
@@ -126,9 +147,14 @@ export class Positions implements FactProjection {
     return Array.from(range, ({ key, value }) => read(key, value));
   }
 
+  /** Every position. Throws DamagedRow. */
+  *all(): Generator<WalletPosition> {
+    for (const { key, value } of this.wallets.getRange()) yield read(key, value);
+  }
+
   /** Micro-shares minted less merged, of a market, or with 0 of all of them. Throws DamagedRow. */
   interest(market: number): bigint {
-    const key = interestKey(market);
+    const key = numberKey(market);
     const value = this.interests.get(key);
     return value === undefined ? 0n : decodeInterest(key, value);
   }
@@ -137,17 +163,17 @@ export class Positions implements FactProjection {
   private count(fills: FactEvents, row: FillRow, moved: Map<number, Moved>): bigint {
     const time = fillTime(fills, row);
     const size = BigInt(fillSize(fills, row));
-    const fee = BigInt(fillFee(fills, row));
+    const feeShares = BigInt(fillFeeShares(fills, row));
+    const feeCash = BigInt(fillFeeCollateral(fills, row));
     const kind = fillKind(fills, row);
     const takerBuys = fillTakerSide(fills, row) === 0;
     const makerBuys = kind === MatchKind.complementary ? !takerBuys : takerBuys;
-    const taker = this.moved(moved, fillTaker(fills, row), fillTakerToken(fills, row));
     const paid = BigInt(fillTakerCollateral(fills, row));
-    trade(taker, takerBuys, takerBuys ? size - fee : size, takerBuys ? paid : paid - fee);
-    taker.time = time;
-    const maker = this.moved(moved, fillMaker(fills, row), fillMakerToken(fills, row));
-    trade(maker, makerBuys, size, BigInt(fillMakerCollateral(fills, row)));
-    maker.time = time;
+    const taker = { account: fillTaker(fills, row), token: fillTakerToken(fills, row), time };
+    if (takerBuys) this.trade(moved, taker, true, size - feeShares, paid, feeCash);
+    else this.trade(moved, taker, false, size, paid - feeCash);
+    const maker = { account: fillMaker(fills, row), token: fillMakerToken(fills, row), time };
+    this.trade(moved, maker, makerBuys, size, BigInt(fillMakerCollateral(fills, row)));
     return minted(fills, row);
   }
 
@@ -155,10 +181,13 @@ export class Positions implements FactProjection {
    * Applies one ledger entry. A complete set is bought and sold at the same price for each of its outcomes; the first
    * one takes the remainder.
    */
-  private enter(tables: Tables, entry: Entry, moved: Map<number, Moved>): void {
+  private enter(events: FactEvents, entry: Entry, moved: Map<number, Moved>): void {
+    const { tables } = events;
     const { account, cash, cause, shares, time, token } = entry;
-    if (token === 0) return;
-    const position = this.moved(moved, account, token);
+    // The venue, which pays a rebate, has an entry of it too.
+    if (cause === EntryCause.rebate && account !== 0)
+      this.gains.push({ account, token, time, profit: BigInt(cash), payout: undefined });
+    if (token === 0 || isOfFailure(events, entry)) return;
     const size = BigInt(Math.abs(shares));
     let paid = BigInt(Math.abs(cash));
     if (cause === EntryCause.split || cause === EntryCause.merge) {
@@ -166,8 +195,25 @@ export class Positions implements FactProjection {
       const each = size / outcomes;
       paid = tokenOutcome(tables, token) === 0 ? size - each * (outcomes - 1n) : each;
     }
-    trade(position, shares > 0, size, paid);
-    position.time = time;
+    const fee = cause === EntryCause.trade && shares > 0 ? feeOnTop(events, entry) : 0n;
+    this.trade(moved, entry, shares > 0, size, paid - fee, fee, cause === EntryCause.redeem);
+  }
+
+  private trade(
+    moved: Map<number, Moved>,
+    { account, time, token }: Pick<Gain, 'account' | 'time' | 'token'>,
+    isBuy: boolean,
+    shares: bigint,
+    collateral: bigint,
+    fee = 0n,
+    isPayout = false,
+  ): void {
+    const position = this.moved(moved, account, token);
+    const { realised } = position;
+    trade(position, isBuy, shares, collateral, time, fee);
+    const profit = position.realised - realised;
+    const payout = isPayout ? collateral : undefined;
+    if (profit !== 0n) this.gains.push({ account, token, time, profit, payout });
   }
 
   private moved(all: Map<number, Moved>, account: number, token: number): Position {
@@ -183,10 +229,33 @@ export class Positions implements FactProjection {
   }
 }
 
-/** Micro-shares that a fill minted, merged ones as a negative. */
+/**
+ * True for an entry of a fill that fails. Nobody uses what it brings meanwhile, so a position is as if it had never
+ * been.
+ */
+function isOfFailure({ fillAt, tables }: FactEvents, { cause, reference }: Entry): boolean {
+  if (cause === EntryCause.failed) return true;
+  if (cause !== EntryCause.trade || unsettledEver(tables) === 0) return false;
+  const fill = fillAt(reference);
+  return fill !== undefined && fillFails(fill.rows, fill.row);
+}
+
+/** Fee of a schedule that is a part of the cash of a purchase; a maker pays none. */
+function feeOnTop({ fillAt, tables }: FactEvents, { account, reference, token }: Entry): bigint {
+  if (feeSchedules(tables) === 0) return 0n;
+  const fill = fillAt(reference);
+  if (fill === undefined) return 0n;
+  const { row, rows } = fill;
+  const isTaker =
+    fillTakerSide(rows, row) === 0 &&
+    fillTaker(rows, row) === account &&
+    fillTakerToken(rows, row) === token;
+  return isTaker ? BigInt(fillFeeCollateral(rows, row)) : 0n;
+}
+
 function minted(fills: FactEvents, row: FillRow): bigint {
   const kind = fillKind(fills, row);
-  if (kind === MatchKind.complementary) return 0n;
+  if (kind === MatchKind.complementary || fillFails(fills, row)) return 0n;
   const size = BigInt(fillSize(fills, row));
   return kind === MatchKind.mint ? size : -size;
 }

@@ -8,10 +8,11 @@
  * A chunk is 256 buckets. Of the longer steps the minutes of the newest chunk are left out: they are taken in
  * when the next chunk begins, so that a trade changes one row and not five.
  *
- * Thread: the follower writes; the I/O thread reads (server/market-data/price-history.ts).
+ * Thread: the projector writes; the I/O thread reads (server/market-data/price-history.ts).
  */
 import {
   type FillRows,
+  fillFails,
   fillKind,
   fillMakerPrice,
   fillMakerToken,
@@ -54,7 +55,9 @@ export class Prices implements FactProjection {
 
   apply(events: FactEvents): void {
     const traded = new TokenMinutes();
-    for (let row = 0 as FillRow; row < events.count; row++) traded.addFill(events, row);
+    for (let row = 0 as FillRow; row < events.count; row++) {
+      if (!fillFails(events, row)) traded.addFill(events, row);
+    }
     for (const [token, prices] of traded.all) this.extend(token, prices);
   }
 
@@ -171,11 +174,9 @@ class MinutePrices {
   }
 }
 
-/** Last trade prices of all tokens. */
 export class TokenMinutes {
   readonly all = new Map<number, MinutePrices>();
 
-  /** Adds a fill. Fills come in the order of time. */
   addFill(fills: FillRows, row: FillRow): void {
     const minute = Math.floor(fillTime(fills, row) / MINUTE_MS);
     this.add(fillTakerToken(fills, row), minute, fillTakerPrice(fills, row));
@@ -220,14 +221,12 @@ function newRow(chunk: number): Row {
   return { chunk, entries: new Uint32Array(CHUNK_BUCKETS), count: 0 };
 }
 
-/** Sets the newest bucket. */
 function setLast(row: Row, place: number, pips: number): void {
   const isLast = row.count > 0 && placeOf(row.entries[row.count - 1]!) === place;
   if (!isLast) row.count += 1;
   row.entries[row.count - 1] = (place << 16) | pips;
 }
 
-/** Throws DamagedRow. */
 function decode(key: Buffer, value: Buffer): Row {
   const row = newRow(key.readUInt32BE(5));
   const isSound = checksumMatches(key, value) && value.length > CRC_BYTES && value.length % 4 === 0;

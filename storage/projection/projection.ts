@@ -9,13 +9,14 @@
  *
  * Thread: the projector writes; any thread reads.
  */
+import type { FillRows } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { FillRow } from '../../engine/tables/units.ts';
 import { checksumMatches } from '../kv/checksum.ts';
 import type { BinaryTable, RootDatabase } from '../kv/lmdb.ts';
 
 /** State of the log with which verify() compares rows. */
 export interface Seen {
-  /** Tables after the last batch. */
   readonly tables: Tables;
   readonly last: number;
   /** Digests after each batch of the log. */
@@ -26,7 +27,6 @@ export interface Seen {
 
 export interface Projection<Events> {
   readonly name: string;
-  /** Format of its rows. */
   readonly format: number;
   /**
    * Applies events that follow those of the previous call; only inside a transaction of its environment. Throws
@@ -37,10 +37,14 @@ export interface Projection<Events> {
   verify(seen: Seen): string;
 }
 
-/** Projection of fills and entries alone. */
 export interface FactProjection extends Projection<FactEvents> {
   /** Removes all rows; only inside a transaction. */
   clear(): void;
+}
+
+export interface FillAt {
+  readonly rows: FillRows;
+  readonly row: FillRow;
 }
 
 /** Fills in order, rows [0, count) as those of the engine's ring; entries in order. */
@@ -49,6 +53,8 @@ export interface FactEvents {
   readonly count: number;
   readonly fillI: Int32Array;
   readonly fillF: Float64Array;
+  /** Fill of any sequence, also one of an earlier call; `undefined` if it is gone. */
+  readonly fillAt: (sequence: number) => FillAt | undefined;
   /** Numbers and rows (entries.ts); none without a ledger. */
   readonly entries: readonly (readonly [number, Buffer])[];
 }

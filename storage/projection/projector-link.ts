@@ -1,14 +1,13 @@
 /**
- * The words that the I/O thread and the follower share.
+ * The words that the I/O thread and the projector share.
  *
  *   i32     bell (rung when there is something to do) | stop
  *   i64     durable: batches that may be read             written by the I/O thread
- *           sequence, finished: what is derived           written by the follower
+ *           sequence, finished: what is derived           written by the projector
  */
 import type { DerivedPosition } from './derived.ts';
 
 const Bell = { bell: 0, stop: 1 } as const;
-/** Words of 64 bits behind the bell. */
 const Word = { durable: 1, sequence: 2, finished: 3, count: 4 } as const;
 
 export class ProjectorLink {
@@ -28,7 +27,6 @@ export class ProjectorLink {
     this.ring();
   }
 
-  /** Requests the end of the projector. */
   stop(): void {
     Atomics.store(this.i32, Bell.stop, 1);
     Atomics.notify(this.i32, Bell.stop);
@@ -44,7 +42,6 @@ export class ProjectorLink {
     return Number(Atomics.load(this.i64, Word.durable));
   }
 
-  /** Batch sequence up to which the log is projected. */
   sequence(): number {
     return Number(Atomics.load(this.i64, Word.sequence));
   }

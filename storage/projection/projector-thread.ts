@@ -16,7 +16,6 @@ export type ProjectorSetup = Omit<LogProjectorOptions, 'read' | 'report'> & {
   readonly link: SharedArrayBuffer;
 };
 
-/** Message to the I/O thread: files are open, a report, or a reason to stop. */
 export type ProjectorMessage =
   | ProjectorReport
   | { readonly kind: 'begun' }
@@ -52,7 +51,7 @@ async function run({ link: memory, ...options }: ProjectorSetup, port: MessagePo
     const isBusy = follower.step(link.durable(), now());
     link.publish(follower.written);
     if (isBusy) continue;
-    // What comes meanwhile is read together: waking up for each batch takes from who waits for answers.
+    // Batches of this pause are read together: a wake-up for each would delay answers to orders.
     link.rest(REST_MS);
     link.sleep(seen, follower.patience(now()));
   }

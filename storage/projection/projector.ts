@@ -4,15 +4,16 @@
  *
  * Thread: the projector, synchronously.
  */
-import { FILL_BYTES } from '../../engine/reads.ts';
+import { FILL_BYTES, fillRowsOf, fillTime, ONLY_FILL } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { FillRow } from '../../engine/tables/units.ts';
 import type { DerivedPosition, DerivedTables } from './derived.ts';
+import { entryOf } from './entries.ts';
 import { crcOf, type ProjectedPosition, type Projections } from './environment.ts';
-import { DamagedRow } from './projection.ts';
+import { DamagedRow, type FillAt } from './projection.ts';
 
-/** Fills of one transaction: the more there are, the more of their changes lie in one page. */
+/** Fills of one transaction; fewer if the disk is nearly full. The more, the more of their changes lie in one page. */
 const FILLS_PER_COMMIT = 16_384;
-/** Fills of one transaction if the disk is nearly full. */
 const FILLS_PER_SMALL_COMMIT = 256;
 /** Pause between two transactions, so that one takes many. */
 const REST_MS = 250;
@@ -22,10 +23,10 @@ const REST_MS = 250;
  */
 const REST_FACTOR = 4;
 /**
- * Rows of a fill or an entry: two positions with a key each, two rows of prices, which may be as long as two, and two
- * of volumes.
+ * Rows of a fill or an entry: two positions with a key each, two rows of prices, which may be as long as two, two of
+ * volumes, one of rebates, and for both wallets a forecast, sums with an hour, and short rows of eight boards.
  */
-const ROWS_PER_FILL = 10;
+const ROWS_PER_FILL = 23;
 
 type FactTables = Pick<DerivedTables, 'entries' | 'fills'>;
 type FactEnds = Pick<DerivedPosition, 'entries' | 'fills'>;
@@ -34,7 +35,6 @@ export interface ProjectorOptions {
   readonly tables: Tables;
   readonly projections: Projections;
   readonly warn: (line: string) => void;
-  /** Throws if the disk may lack space for a transaction of so many rows. */
   readonly needRows: (rows: number) => void;
 }
 
@@ -43,7 +43,6 @@ export class Projector {
   /** Time of the next transaction, and true if fills wait for it. */
   private restsUntil = Number.NEGATIVE_INFINITY;
   private isWaiting = false;
-  /** Rows of one transaction. */
   private readonly rows = new Uint8Array(FILLS_PER_COMMIT * FILL_BYTES);
   private readonly fillI = new Int32Array(this.rows.buffer);
   private readonly fillF = new Float64Array(this.rows.buffer);
@@ -79,7 +78,7 @@ export class Projector {
       warn(error.message);
       this.empty(ends.fills);
     }
-    // As long as answers wait for it there is no time to lose.
+    // A rebuild pauses less, because requests wait for it.
     const took = performance.now() - began;
     this.restsUntil = now + (isWhole ? Math.max(REST_MS, (1 + REST_FACTOR) * took) : took);
     return true;
@@ -116,11 +115,16 @@ export class Projector {
   ): void {
     const { needRows, projections, tables } = this.options;
     const most = this.fillsPerCommit();
-    const to = Math.max(from, Math.min(ends.fills, from + most));
+    const wanted = Math.max(from, Math.min(ends.fills, from + most));
     const toEntry = Math.max(fromEntry, Math.min(ends.entries, fromEntry + most));
-    needRows(ROWS_PER_FILL * (to - from + toEntry - fromEntry));
-    const count = fills.copy(from, to, this.rows);
+    needRows(ROWS_PER_FILL * (wanted - from + toEntry - fromEntry));
+    const found = fills.copy(from, wanted, this.rows);
     const rows = [...entries.range(fromEntry, toEntry)];
+    // An entry may begin a season: fills behind it wait for the entries before them.
+    const last = toEntry < ends.entries ? rows.at(-1)?.[1] : undefined;
+    const held =
+      found < wanted - from || last === undefined ? 0 : this.after(entryOf(last).time, found);
+    const [count, to] = [found - held, wanted - held];
     const isAtEnd = to === ends.fills && toEntry === ends.entries;
     const position = {
       end: to,
@@ -129,9 +133,24 @@ export class Projector {
       crc: crcOf(fills, to),
     };
     const { fillF, fillI } = this;
-    projections.write({ tables, count, fillI, fillF, entries: rows }, position);
+    const fillAt = (sequence: number): FillAt | undefined => {
+      // With a gap the rows are no longer in the places of their sequences.
+      const isHere = count === to - from && sequence >= from && sequence < to;
+      if (isHere) return { rows: { fillF, fillI }, row: (sequence - from) as FillRow };
+      const stored = fills.get(sequence);
+      return stored && { rows: fillRowsOf(stored), row: ONLY_FILL };
+    };
+    projections.write({ tables, count, fillI, fillF, fillAt, entries: rows }, position);
     this.miss('fills', to - from - count);
     this.miss('entries', toEntry - fromEntry - rows.length);
+  }
+
+  /** Number of the fills at hand that are later than a time. */
+  private after(time: number, count: number): number {
+    const { fillF } = this;
+    let first = count;
+    while (first > 0 && fillTime({ fillF }, (first - 1) as FillRow) > time) first -= 1;
+    return count - first;
   }
 
   private miss(what: string, missing: number): void {

@@ -5,8 +5,15 @@
  * Thread: I/O.
  */
 import type { ProjectedPosition, Projections } from './environment.ts';
+import type { Accuracy, ForecastPeriod } from './forecasts.ts';
+import type { Period } from './periods.ts';
 import type { Positions, WalletPosition } from './positions.ts';
 import { DamagedRow } from './projection.ts';
+import type { BoardOf, Place, PlacedRow } from './ranks.ts';
+import { Board } from './ranks.ts';
+import type { Rebate, Rebates } from './rebates.ts';
+import type { Results, Season, Win } from './results.ts';
+import type { Measure, Point } from './scores.ts';
 import type { NumberedEntry } from './statements.ts';
 
 /** Account of entries that are of no wallet. */
@@ -34,7 +41,6 @@ export function readRows<T>(
   }
 }
 
-/** Positions whose calls throw ProjectionUnready. */
 export class PositionsReader {
   private readonly projections: Projections | undefined;
 
@@ -72,7 +78,6 @@ export class PositionsReader {
   }
 }
 
-/** Statements whose call throws ProjectionUnready. */
 export class StatementsReader {
   private readonly projections: Projections | undefined;
 
@@ -95,6 +100,115 @@ export class StatementsReader {
       this.projections,
       ({ isWhole }) => isWhole,
       ({ statements }) => statements.ofAccount(account, before, limit),
+    );
+  }
+}
+
+/** Results whose calls throw ProjectionUnready. */
+export class ResultsReader {
+  private readonly projections: Projections | undefined;
+
+  constructor(projections: Projections | undefined) {
+    this.projections = projections;
+  }
+
+  /** Growth of a wallet's profit or volume in a period: micro-units of collateral, or micro-shares. */
+  score(measure: Measure, account: number, period: Period, number: number): bigint {
+    return this.read((results) => scoresOf(results, measure).score(account, period, number));
+  }
+
+  /** Sums of a wallet since its first trade; undefined = none. */
+  sums(measure: Measure, account: number): readonly bigint[] | undefined {
+    return this.read((results) => scoresOf(results, measure).sumsOf(account));
+  }
+
+  /** Newest point of a wallet before an hour; undefined = none. */
+  pointBefore(measure: Measure, account: number, hour: number): Point | undefined {
+    return this.read((results) => scoresOf(results, measure).pointBefore(account, hour));
+  }
+
+  /** Points of a wallet from an hour on to before another, in order, `limit` at most. */
+  points(measure: Measure, account: number, from: number, to: number, limit: number): Point[] {
+    return this.read((results) => scoresOf(results, measure).points(account, from, to, limit));
+  }
+
+  /** Rows of a board after a place, the highest score first, `limit` at most. */
+  page(of: BoardOf, after: Place | undefined, limit: number): PlacedRow[] {
+    return this.read(({ ranks }) => ranks.page(of, after, limit));
+  }
+
+  /** Number of rows of a board with a higher score, `limit` at most. */
+  countAbove(of: BoardOf, score: bigint, limit: number): number {
+    return this.read(({ ranks }) => ranks.countAbove(of, score, limit));
+  }
+
+  /** Seasons that are over, in order. */
+  seasons(): Season[] {
+    return this.read((results) => results.seasons());
+  }
+
+  /** Won positions of a period after a place, the largest profit first, `limit` at most. */
+  wins(period: Period, number: number, after: Place | undefined, limit: number): Win[] {
+    return this.read((results) => results.wins(period, number, after, limit));
+  }
+
+  /** Profit of the best won position of a wallet, micro-units; 0 = none. */
+  bestWin(account: number): bigint {
+    return this.read((results) => results.bestWin(account));
+  }
+
+  /** Forecasts of a wallet in the markets that resolved in a period; undefined = none. */
+  accuracy(account: number, period: ForecastPeriod, number: number): Accuracy | undefined {
+    return this.read((_, forecasts) => forecasts.of(account, period, number));
+  }
+
+  private read<T>(look: (results: Results, forecasts: Projections['forecasts']) => T): T {
+    return readRows(
+      this.projections,
+      ({ isWhole }) => isWhole,
+      ({ forecasts, results }) => look(results, forecasts),
+    );
+  }
+}
+
+function scoresOf({ profit, volume }: Results, measure: Measure) {
+  return measure === Board.profit ? profit : volume;
+}
+
+/** Rebates whose calls throw ProjectionUnready. */
+export class RebatesReader {
+  private readonly projections: Projections | undefined;
+
+  constructor(projections: Projections | undefined) {
+    this.projections = projections;
+  }
+
+  /** Returns true once all fills before `end` are applied. */
+  reaches(end: number): boolean {
+    const position = this.projections?.position();
+    return position?.isWhole === true && position.end >= end;
+  }
+
+  /** Rebates of a day behind a row; also throws while a fill before `end` is not applied. */
+  ofDay(
+    day: number,
+    after: Pick<Rebate, 'account' | 'market'>,
+    limit: number,
+    end: number,
+  ): Rebate[] {
+    return this.read(end, (rebates) => rebates.ofDay(day, after, limit));
+  }
+
+  /** Rebates of one account, as far as its fills are applied. */
+  ofAccount(day: number, account: number, limit: number): Rebate[] {
+    return this.read(0, (rebates) => rebates.ofAccount(day, account, limit));
+  }
+
+  private read<T>(from: number, look: (rebates: Rebates) => T): T {
+    return readRows(
+      this.projections,
+      ({ end, isWhole }) => isWhole && end >= from,
+      ({ rebates }) => look(rebates),
     );
   }
 }

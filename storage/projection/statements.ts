@@ -3,7 +3,7 @@
  *
  *   statements   account u32 | number u48 (big-endian) -> crc u32 | the entry, a row of entries.ts
  *
- * Thread: the follower writes; the I/O thread reads (reader.ts).
+ * Thread: the projector writes; the I/O thread reads (reader.ts).
  */
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
@@ -44,19 +44,28 @@ export class Statements implements FactProjection {
     return `${checkRows(this.name, this.rows)} entries of statements`;
   }
 
+  /** Unix milliseconds of the first entry of an account; undefined = none. Throws DamagedRow. */
+  firstTime(account: number): number | undefined {
+    const [start, end] = [keyOf(account, 0), keyOf(account + 1, 0)];
+    const [found] = this.rows.getRange({ start, end, limit: 1 });
+    return found && this.entryAt(found.key, found.value).time;
+  }
+
   /** Entries of an account before a number, the newest first, `limit` at most. Throws DamagedRow. */
   ofAccount(account: number, before: number, limit: number): NumberedEntry[] {
     if (before === 0) return [];
     const start = keyOf(account, Math.min(before - 1, NUMBER_MAX));
     const end = start.subarray(0, ACCOUNT_BYTES);
     const range = this.rows.getRange({ start, end, limit, reverse: true });
-    return Array.from(range, ({ key, value }) => {
-      if (value.length !== CRC_BYTES + ENTRY_BYTES || !checksumMatches(key, value)) {
-        throw new DamagedRow(this.name);
-      }
-      const number = key.readUIntBE(ACCOUNT_BYTES, NUMBER_BYTES);
-      return { number, ...entryOf(value.subarray(CRC_BYTES)) };
-    });
+    return Array.from(range, ({ key, value }) => this.entryAt(key, value));
+  }
+
+  private entryAt(key: Buffer, value: Buffer): NumberedEntry {
+    if (value.length !== CRC_BYTES + ENTRY_BYTES || !checksumMatches(key, value)) {
+      throw new DamagedRow(this.name);
+    }
+    const number = key.readUIntBE(ACCOUNT_BYTES, NUMBER_BYTES);
+    return { number, ...entryOf(value.subarray(CRC_BYTES)) };
   }
 }
 

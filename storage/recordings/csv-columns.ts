@@ -10,7 +10,6 @@ import { isRecordingTime } from './times.ts';
 
 export interface CsvColumn {
   readonly name: keyof CsvRow;
-  /** Other names of the column, as other programs write them. */
   readonly aliases: readonly string[];
   readonly isRequired: boolean;
   /** Rule for a cell, as the text behind "must be". */

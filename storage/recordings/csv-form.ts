@@ -10,13 +10,11 @@ import { csvCells } from '../texts/csv.ts';
 import { type Cells, CSV_COLUMNS, type CsvRow, rowOf } from './csv-columns.ts';
 import { RecordingDamaged, type RecordingEntry } from './entries.ts';
 
-/** Positions of the columns in a row. */
 interface Header {
   readonly names: readonly string[];
   readonly places: ReadonlyMap<keyof CsvRow, number>;
 }
 
-/** Yields entries of the lines of a file, by batch. */
 export async function* csvEntries(
   batches: AsyncIterable<readonly string[]>,
   path: string,

@@ -34,7 +34,6 @@ export async function encodeMember(text: string): Promise<Buffer> {
   return Buffer.concat([head, deflated, tail]);
 }
 
-/** Returns true if a file begins with a member of this form. */
 export function beginsMember(bytes: Uint8Array): boolean {
   return bytes.length >= HEAD.length && HEAD.equals(bytes.subarray(0, HEAD.length));
 }

@@ -88,7 +88,6 @@ const MESSAGES: Readonly<Record<string, Json>> = {
 
 const LEVEL = { price: PRICE, size: SIZE };
 
-/** A market of two outcomes: its books, a change, trades, its end. */
 const EXAMPLES: readonly Json[] = exampleMessages();
 
 export function messageSchema(): Json {

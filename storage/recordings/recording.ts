@@ -4,11 +4,13 @@
  *
  * Thread: any.
  */
+
 import { createReadStream, type ReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { isObject, type JsonObject, listOf, textList } from '../catalog/catalog-json.ts';
+import { tradedTokens } from '../catalog/market-form.ts';
 import { csvEntries } from './csv-form.ts';
 import {
   RECORDING_FORMAT,
@@ -23,7 +25,6 @@ import { publicEntries } from './public-form.ts';
 import { MarketSurvey } from './survey.ts';
 import { type Decreases, EntryOrder, isRecordingTime } from './times.ts';
 
-/** Bytes of a file in the public form that are read at once. */
 const PIECE_BYTES = 2 ** 18;
 
 /** Entries of a batch: few enough to be garbage before the collector copies them. */
@@ -97,13 +98,11 @@ async function openOwn(path: string): Promise<Recording> {
   };
 }
 
-/** Returns the number of tokens of each market of a catalog event. */
 function tokenCounts({ markets }: JsonObject): number[] {
   const listed = (listOf(markets) ?? []).filter(isObject);
-  return listed.map(({ clobTokenIds }) => textList(clobTokenIds)?.length ?? 0);
+  return listed.map((market) => textList(tradedTokens(market))?.length ?? 0);
 }
 
-/** Reads the header, and the catalog events before the first other entry. */
 async function beginningOf(path: string) {
   const events: JsonObject[] = [];
   let header: RecordingHeader | undefined;
@@ -227,7 +226,7 @@ function objectOf(line: string, path: string): JsonObject {
   try {
     json = JSON.parse(line);
   } catch {
-    // It is no object either.
+    // Reported below.
   }
   if (!isObject(json)) throw new RecordingDamaged(`${path}: a line is no object of JSON`);
   return json;
@@ -248,7 +247,6 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** @param onBytes called with the bytes read so far */
 async function* piecesOf(
   path: string,
   isGzipped: boolean,

@@ -4,11 +4,13 @@
  *
  * Pure; any thread. Not here: the effect of a message on a book (engine/paper).
  */
+
 import { Side } from '../../engine/commands.ts';
 import type { SourceChange, SourceLevel } from '../../engine/paper/source-book.ts';
 import type { SourceStep } from '../../engine/paper/source-step.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { isObject, type JsonObject, textList } from '../catalog/catalog-json.ts';
+import { wholeCondition } from '../catalog/condition-ids.ts';
 import { type Payout, weightsOf } from '../catalog/payout.ts';
 import { isRecordingTime } from './times.ts';
 
@@ -25,7 +27,6 @@ export type SourceEvent =
       readonly kind: 'resolved';
       readonly condition: string;
       readonly tokens: readonly string[];
-      /** Undefined if absent from the message. */
       readonly payout: Payout | undefined;
     }
   | { readonly kind: 'listed' };
@@ -35,7 +36,6 @@ const SCALES = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 const EXACT_LENGTH = 5;
 const ZERO = '0'.charCodeAt(0);
 
-/** Unreadable message; its content is lost. */
 export class DamagedMessage extends Error {}
 
 /** Returns the events of a message; none for unknown types. Changes of each token are an event of their own. */
@@ -55,7 +55,7 @@ export function readEvents(message: JsonObject): SourceEvent[] {
       return [{ kind: 'listed' }];
     case 'market_resolved': {
       checkTime(message);
-      const condition = textOf(message, 'market').toLowerCase();
+      const condition = wholeCondition(textOf(message, 'market').toLowerCase());
       const tokens = textList(message.assets_ids) ?? [];
       return [{ kind: 'resolved', condition, tokens, payout: payoutOf(message, tokens) }];
     }
@@ -84,7 +84,6 @@ export function understoodEvents(
   }
 }
 
-/** Reads a `book` message, or an item of the answer of `POST /books`. */
 export function readBook(json: JsonObject): SourceSnapshot {
   const levels = (name: 'bids' | 'asks'): SourceLevel[] =>
     objectsOf(json, name).map((level) => ({

@@ -10,14 +10,15 @@
  *
  * Thread: any.
  */
+
 import type { SourceLevel } from '../../engine/paper/source-book.ts';
 import { PIPS_PER_UNIT } from '../../engine/tables/units.ts';
 import { isObject, type JsonObject } from '../catalog/catalog-json.ts';
+import { CONDITION_PATTERN, wholeCondition } from '../catalog/condition-ids.ts';
 import { derivedId, sha256 } from './derived-ids.ts';
 import { RecordingDamaged, type RecordingEntry } from './entries.ts';
 import { timeIn, understoodEvents } from './source-message.ts';
 
-/** Times of the first and the last message of a kind. */
 interface Span {
   first: number;
   last: number;
@@ -39,10 +40,8 @@ interface Found {
 export interface Surveyed {
   readonly started: number;
   readonly markets: readonly string[];
-  /** First tokens of the markets whose trades are inferred. */
   readonly inferred: readonly string[];
   readonly events: readonly JsonObject[];
-  /** Names of markets with more than two tokens. They are left out. */
   readonly leftOut: readonly string[];
   /** Names of markets without a level. Orders there trade with nobody. */
   readonly withoutLevels: readonly string[];
@@ -208,7 +207,7 @@ function eventOf(name: string, market: Found, index: number): JsonObject {
 
 /** Returns the condition id of a market, which messages name by it or by any text. */
 function conditionOf(name: string): string {
-  return /^0x[0-9a-f]{64}$/i.test(name) ? name : `0x${sha256(name).toString('hex')}`;
+  return CONDITION_PATTERN.test(name) ? wholeCondition(name) : `0x${sha256(name).toString('hex')}`;
 }
 
 function slugOf(name: string): string {

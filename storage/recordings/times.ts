@@ -17,7 +17,6 @@ export function isRecordingTime(value: unknown): value is number {
 /** Entries with a time before that of an earlier entry. */
 export interface Decreases {
   readonly count: number;
-  /** The longest step back, in milliseconds. */
   readonly longestMs: number;
 }
 
@@ -55,7 +54,6 @@ export class EntryOrder implements Decreases {
   }
 }
 
-/** Returns a line about decreases for a user; undefined without any. */
 export function decreasesText({ count, longestMs }: Decreases): string | undefined {
   if (count === 0) return undefined;
   return `entries with a time before that of an earlier one: ${count}, by up to ${longestMs} ms; the earlier one's counts`;

@@ -34,7 +34,6 @@ function answerOf(task: AssistantTask): AssistantAnswer {
   }
 }
 
-/** The first broken invariant of the tables of orders. */
 function brokenOf(memory: EngineMemory): string | undefined {
   try {
     auditOrders(new Tables(memory));

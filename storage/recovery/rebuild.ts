@@ -20,11 +20,9 @@ import { batchOf, replay } from './replay.ts';
 
 export interface Rebuilt {
   readonly t: Tables;
-  /** Batch of the snapshot that it started from; 0 = none. */
+  /** Batches of the snapshot that it started from, 0 = none, and of this state of the tables. */
   readonly snapshot: number;
-  /** Batch after which the tables were in this state. */
   readonly sequence: number;
-  /** Oldest fill in the ring. */
   readonly firstFill: number;
 }
 

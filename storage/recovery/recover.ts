@@ -3,7 +3,7 @@
  * engine. The caller then audits the tables. Recovery stops at any gap, wrong checksum or different
  * digest, and names the batch: a wrong book is worse than a node that is down.
  *
- * Thread: recovery-thread.ts, before workers start and before the port opens. The follower begins
+ * Thread: recovery-thread.ts, before workers start and before the port opens. The projector begins
  * the same way.
  */
 
@@ -28,7 +28,6 @@ export interface Recovered {
   readonly firstFill: number;
 }
 
-/** Tables loaded from a snapshot, or empty ones. */
 export interface Begun {
   readonly engine: Engine;
   readonly snapshot: number;

@@ -10,7 +10,6 @@ import { MessageChannel, receiveMessageOnPort, type Worker } from 'node:worker_t
 import { startThread } from '../files/thread.ts';
 import type { AssistantAnswer, AssistantSetup, AssistantTask } from './assistant-thread.ts';
 
-/** Longest wait for a slow disk in milliseconds. */
 const WAIT_MS_MAX = 600_000;
 
 export class RecoveryAssistant {

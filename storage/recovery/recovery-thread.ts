@@ -28,7 +28,6 @@ export interface RecoverySetup {
   readonly growing: readonly (keyof Capacities)[];
 }
 
-/** End of the opened log, sent to the thread. */
 export type LogReach = Pick<Log, 'digest' | 'first' | 'last'>;
 
 /** The messages of the thread, in this order. The last two are not sent if it failed. */
@@ -43,7 +42,6 @@ export interface RecoveredSnapshot {
   readonly replayed: number;
   readonly firstFill: number;
   readonly skippedSnapshots: readonly number[];
-  /** The newest batches of the log after the snapshot. */
   readonly recent: Replayed;
 }
 

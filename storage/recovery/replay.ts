@@ -1,8 +1,8 @@
 /**
  * Applies one batch of the log with the engine, and compares the result with the recorded one.
  *
- * Thread: the recovering thread, before workers start; the follower, on tables of its own; a worker in its
- * apply turn, where another node leads.
+ * Thread: the recovering thread, before workers start; the projector, on tables of its own; a worker in its
+ * writer turn, where another node leads.
  */
 
 import { COMMAND_KIND_MAX, commandKind, commandWords } from '../../engine/commands.ts';
@@ -17,7 +17,6 @@ const TOO_SMALL =
   'a table is full; MARKETS_MAX, TOKENS_MAX, ACCOUNTS_MAX, ORDERS_MAX, LEVELS_MAX, ' +
   'POSITIONS_MAX, OPERATOR_IDS_MAX and ORDER_HISTORY may grow, but not shrink below what is in use';
 
-/** Decodes the batch of a record. Throws an Error that names an unreadable record. */
 export function batchOf({
   payload,
   sequence,

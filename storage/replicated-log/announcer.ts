@@ -23,7 +23,6 @@ export class Announcer implements Announcement {
   private readonly calls: AnnounceCalls;
   private lease: string | undefined;
   private takenSince: number | undefined;
-  /** Value that this node has replaced. */
   private replaced: Buffer | undefined;
   private isOver = false;
   private readonly pause = new Pause();

@@ -7,7 +7,6 @@
 import { Unreachable } from '../log/log.ts';
 import { OtherGroupFormat } from './group-value.ts';
 
-/** A value that cannot be read now. */
 class BadValue extends Unreachable {}
 
 export class BadValues {

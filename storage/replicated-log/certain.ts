@@ -17,9 +17,8 @@ export interface Group {
   readonly expected: Tail;
   /** Tail after the group. */
   readonly tail: Tail;
-  /** First heartbeat of a claim. */
+  /** First heartbeat of a claim, and the newest that it has seen (Claim of replicated-log.ts). */
   readonly heartbeat?: Buffer | undefined;
-  /** Newest heartbeat that a claim has seen: after another one it is refused. */
   readonly seen?: Buffer | undefined;
 }
 
@@ -49,9 +48,7 @@ export class Certain<G extends Group> {
   onAnswer: (answer: Answer) => void = () => undefined;
   private readonly patienceMs: number;
   private ended: Error | undefined;
-  /** Reason why the last call had no answer. */
   private problem = '';
-  /** Rejects the call that is under way. */
   private interrupt: (error: Error) => void = () => undefined;
   private readonly pause = new Pause();
 

@@ -9,7 +9,6 @@ import { type Log, type LogReader, type NewEntry, OutcomeUnknown } from '../log/
 import type { LogWriter } from './replicated-log.ts';
 
 export class ClusterLog implements Log {
-  /** Called with the newest record that the files have. */
   onStored: (sequence: number) => void = () => undefined;
   private readonly files: Log;
   private writer: LogWriter | undefined;

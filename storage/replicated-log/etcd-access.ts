@@ -43,7 +43,6 @@ type Authenticate = (
   options: { readonly deadline: number },
 ) => Promise<{ readonly token: string }>;
 
-/** Options of the client of one member. @param member host:port */
 export function accessOptions(
   member: string,
   isSecure: boolean,
@@ -108,7 +107,6 @@ function withToken(grpc: Grpc, tokens: Tokens): Interceptor {
   };
 }
 
-/** The token of a user at one member. */
 class Tokens {
   private readonly user: EtcdUser;
   private readonly authenticate: Authenticate;
@@ -130,7 +128,6 @@ class Tokens {
     return current;
   }
 
-  /** Drops a token that etcd has refused. */
   forget(token: string): void {
     const { current } = this;
     void current?.then(

@@ -4,7 +4,6 @@
  */
 
 export interface EtcdAddress {
-  /** host:port of each member, in the order of the text. */
   readonly members: readonly string[];
   readonly name: string;
   readonly isSecure: boolean;

@@ -17,7 +17,6 @@ export interface Row {
   readonly value: Buffer;
 }
 
-/** A row to put, under a lease where it expires. */
 export interface Put extends Row {
   readonly lease?: string | undefined;
 }
@@ -37,7 +36,7 @@ export interface KeyRange {
 
 export interface Swap {
   readonly key: string;
-  /** Present value of the key; `undefined` without one. */
+  /** `undefined` where the key must not exist. */
   readonly expected: Buffer | undefined;
   /** Another key that has to hold this. */
   readonly unchanged?: Row | undefined;
@@ -46,7 +45,6 @@ export interface Swap {
 
 export interface WatchCalls {
   onRows(rows: readonly Row[]): void;
-  /** Nothing comes any more. */
   onEnd(why: string): void;
 }
 
@@ -85,13 +83,10 @@ const ONCE = {
 type Call<T> = (etcd: Etcd3, options: { readonly deadline: number }) => Promise<T>;
 
 export class EtcdClient {
-  /** host:port of each member. */
   readonly members: readonly string[];
   private readonly clients: readonly Etcd3[];
-  /** The member that is called; the next one after a failure. */
   private present = 0;
   private isClosed = false;
-  /** Ends the calls that are under way. */
   private readonly underWay = new Set<(why: string) => void>();
 
   private constructor(members: readonly string[], clients: readonly Etcd3[]) {
@@ -174,7 +169,6 @@ export class EtcdClient {
     });
   }
 
-  /** Removes the lease, with the keys that were put under it last. */
   async revokeLease(lease: string, msMax: number): Promise<void> {
     await this.patiently(msMax, (etcd, options) =>
       etcd.leaseClient.leaseRevoke({ ID: lease }, options),
@@ -264,7 +258,6 @@ export class EtcdClient {
     );
   }
 
-  /** Any member has reported that its quota is used up. */
   async isFull(msMax: number): Promise<boolean> {
     return (await this.alarms(msMax)).length > 0;
   }
@@ -326,7 +319,6 @@ export class EtcdClient {
     }
   }
 
-  /** The next call goes to another member. */
   private leave(member: number): void {
     if (this.present === member) this.present = (member + 1) % this.members.length;
   }
@@ -357,7 +349,6 @@ export class EtcdClient {
   }
 }
 
-/** etcd has refused a request because its quota is used up. */
 export function isFullText(error: Error): boolean {
   return error.message.includes('database space exceeded');
 }

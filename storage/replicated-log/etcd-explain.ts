@@ -37,7 +37,6 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'nobody listens there'],
 ];
 
-/** Text of the library before the cause. */
 const WRAPPING =
   /^\d+ [A-Z_]+: (?:No connection established\. Last error: )?(?:Error(?: \[\w+\])?: )?/;
 const STAMP = /\s*\(\d{4}-\d\d-\d\dT[\d:.]+Z\)/;

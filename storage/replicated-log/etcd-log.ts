@@ -51,7 +51,6 @@ const CLOSE_MS = 700;
 const PAGE_BYTES = 2 ** 22;
 const PAGE_GROUPS_MAX = 64;
 
-/** Advice to operators about unreadable values. */
 const GROUP_ADVICE =
   'this node stays behind until the value is put back, or the key is deleted and it takes the copy of another node';
 const TAIL_ADVICE = 'nobody can lead until the value is put back';
@@ -352,7 +351,7 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
     return this.badValues.read(key, GROUP_ADVICE, () => decodeRecords(key, value, more));
   }
 
-  /** Up to which sequence records may be given up, so that the newest ones of `keepBytes` stay. */
+  /** Returns the sequence up to which records may be removed, so that the newest `keepBytes` stay. */
   private async spare({ bytes, sequence }: Tail): Promise<number> {
     // The last group up to which all together have no more than these bytes.
     const bytesMax = bytes - this.keepBytes;
@@ -398,7 +397,6 @@ export class EtcdLog implements ReplicatedLog, TailStore<EncodedGroup> {
   }
 }
 
-/** Number of groups to read at a time. */
 class Pages {
   groups = 4;
 

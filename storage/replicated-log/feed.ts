@@ -77,7 +77,6 @@ export class Feed implements Subscription {
     this.calls.onProblem(problem);
   }
 
-  /** Takes what a watch delivers, until it has to be opened again. */
   private async watch(revision: number): Promise<void> {
     let waiting: Row[] = [];
     let bytes = 0;

@@ -22,11 +22,9 @@ const VALUE_BYTES_MAX = 2 ** 20 - 2 ** 14;
 
 export interface GroupHead {
   readonly format: number;
-  /** Sequence of its first record. */
   readonly first: number;
-  /** The tail once it is committed. */
   readonly tail: Tail;
-  /** Values that it lies in. */
+  /** Number of values that hold the group. */
   readonly values: number;
 }
 
@@ -68,7 +66,6 @@ function writeHead(out: Buffer, head: GroupHead): void {
   out.write(text, 4);
 }
 
-/** A group of a version whose groups this one does not read. */
 export class OtherGroupFormat extends LogDamage {}
 
 /** The head of a group's first value. Throws LogDamage; `key` names what is damaged. */

@@ -13,7 +13,6 @@ export interface MadeRoom {
   readonly after: MemberStatus;
 }
 
-/** The members that answer. */
 export function membersOf(etcd: EtcdClient): Promise<MemberStatus[]> {
   return etcd.status(STATUS_MS);
 }

@@ -44,7 +44,6 @@ export function isTail(value: unknown): value is Tail {
   );
 }
 
-/** Tail of an empty log. */
 export const NO_TAIL: Tail = { sequence: 0, digest: 0, link: 0, bytes: 0, epoch: 0, writer: '' };
 
 /** None is called before the subscription is returned. */
@@ -64,9 +63,7 @@ export interface Subscription {
   stop(): Promise<void>;
 }
 
-/** Announcement of a process under the name of its node. */
 export interface Announcement extends Subscription {
-  /** taken: another process has the name. */
   readonly state: 'unknown' | 'published' | 'taken';
 }
 
@@ -77,7 +74,6 @@ export interface AnnounceCalls {
   onTaken(found: Buffer): void;
 }
 
-/** Values that all nodes share beside the records. */
 export type SharedName = 'secret' | 'settings';
 
 export interface Claim {
@@ -127,9 +123,7 @@ export interface ReplicatedLog {
    * one that no other process has.
    */
   announce(node: string, value: Buffer, calls: AnnounceCalls): Announcement;
-  /** Announcements by node. */
   nodes(msMax: number): Promise<ReadonlyMap<string, Buffer>>;
-  /** Undefined: there is none yet. */
   shared(name: SharedName, msMax: number): Promise<Buffer | undefined>;
   /** Puts a shared value in place of `expected`; false where another one is there, or there is no room. */
   share(
@@ -173,7 +167,6 @@ export interface LogWriter {
   end(why: string): void;
 }
 
-/** The log takes no more records until an operator has made room. */
 export class NoSpace extends Error {
   constructor() {
     super('the log of the cluster is full');
@@ -182,7 +175,6 @@ export class NoSpace extends Error {
 
 /** The log has given up what is needed: a snapshot of another node comes first. */
 export class TooOld extends Error {
-  /** The oldest record that is there. */
   readonly first: number;
 
   constructor(from: number, first: number) {

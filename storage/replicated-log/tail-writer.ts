@@ -13,7 +13,6 @@ import { type Claim, type LogWriter, NO_TAIL, NoSpace, type Tail } from './repli
 
 const PROBE_MS = 1_000;
 
-/** Begins an empty log, as ReplicatedLog.begin() describes. */
 export async function beginLog<G extends Group>(
   store: TailStore<G>,
   records: readonly LogEntry[],
@@ -25,7 +24,6 @@ export async function beginLog<G extends Group>(
   return group.tail;
 }
 
-/** Names one writer, once. */
 function nameOf(node: string): string {
   return `${node}.${randomBytes(8).toString('hex')}`;
 }
@@ -34,7 +32,6 @@ export class TailWriter<G extends Group> extends GroupCommit implements LogWrite
   onRoom: (problem: string | undefined) => void = () => undefined;
   tail: Tail;
   private readonly certain: Certain<G>;
-  /** Looks whether there is room again; undefined = there is. */
   private probe: NodeJS.Timeout | undefined;
 
   private constructor(certain: Certain<G>, tail: Tail) {

@@ -9,6 +9,7 @@
  */
 
 import { copyMatching, matchingUse } from '../../engine/book/matching.ts';
+import { placesTaken } from '../../engine/orders/books.ts';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { CLOSED_I, FILL_WORDS, Ledger, REQUEST_I, State } from '../../engine/tables/layout.ts';
@@ -63,6 +64,7 @@ function checkRoom(t: Tables, capacities: Capacities): void {
   needs('price levels (LEVELS_MAX)', use.levels, c.levels);
   // Rows never move, so the highest row ever used counts, whether it is in use or free.
   needs('rows of open orders (ORDERS_MAX)', use.orders, c.orders);
+  needs('open and delayed orders (ORDERS_MAX)', placesTaken(t), c.orders);
   const rows = state[State.orderRows]!;
   // Rows never move, here neither.
   needs('positions (POSITIONS_MAX)', t.ledger[Ledger.positionRows]!, c.positions);

@@ -6,7 +6,7 @@
  * A file is written under a temporary name and renamed once it is on disk, so a file with its final name
  * is complete. It is written in pieces, each flushed before the next, so that no record of the log waits
  * for hundreds of megabytes.
- * Thread: the follower writes, from tables of its own; the recovering thread reads.
+ * Thread: the projector writes, from tables of its own; the recovering thread reads.
  */
 import {
   closeSync,
@@ -25,7 +25,13 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { FILL_WORDS, State, type TableName } from '../../engine/tables/layout.ts';
+import {
+  FILL_WORDS,
+  InviteBatch,
+  Ledger,
+  State,
+  type TableName,
+} from '../../engine/tables/layout.ts';
 import {
   allocateEngine,
   type EngineMemory,
@@ -59,10 +65,6 @@ export interface SpanJob {
   readonly spans: readonly PlacedSpan[];
 }
 
-/**
- * Reads some spans in another thread. The function that `ask` returns waits for the end and returns
- * the problem, if any.
- */
 export interface SpanReader {
   ask(task: { readonly kind: 'spans' } & SpanJob): () => string | undefined;
 }
@@ -72,6 +74,16 @@ interface SnapshotHeader {
   readonly capacities: Capacities;
   readonly firstFill: number;
   readonly spans: readonly StoredSpan[];
+  /** Fee schedules ever set; absent in older formats. */
+  readonly feeSchedules?: number;
+  /** Delayed orders, taker delays and unsettled fills ever; absent in older formats. */
+  readonly delays?: number;
+  /** Relayed batches, and seasons that ended, ever; absent in older formats. */
+  readonly relayed?: number;
+  /** Codes of invitations ever, and limits of wallets; absent in older formats. */
+  readonly invites?: number;
+  readonly limits?: number;
+  readonly seasons?: number;
 }
 
 export interface SnapshotInfo {
@@ -79,7 +91,6 @@ export interface SnapshotInfo {
   readonly path: string;
 }
 
-/** A snapshot in memory. The ring of fills has the fills from `firstFill` on. */
 export interface LoadedSnapshot {
   readonly tables: Tables;
   readonly firstFill: number;
@@ -90,13 +101,20 @@ const MAGIC = 0x474d4942;
  * Format 4: files, with the newest fills and the tables of the matching core. Format 5: a closed
  * order stays in its row. Format 6: with the tables of a ledger. Formats 7 and 8 are the same without and with a
  * ledger, which may have ids of operators that are texts. Formats 5 and 6 are read as 7 and 8 without such ids.
+ * Format 9: a market has or had a fee schedule, with or without a ledger. All else is as in 7 and 8.
+ * Format 10: as 9, and a market has or had a taker delay, an order waited for one, a wallet relayed a batch, a fill was
+ * not settled at once, or a season has ended; with invitations or limits of wallets, too.
  */
 const FORMAT = 7;
 const FORMAT_WITH_LEDGER = 8;
-const FORMATS_READ: readonly number[] = [5, 6, FORMAT, FORMAT_WITH_LEDGER];
+const FORMAT_WITH_SCHEDULES = 9;
+const FORMAT_WITH_DELAYS = 10;
+const FORMATS_READ: readonly number[] = [5, 6, FORMAT, FORMAT_WITH_LEDGER].concat(
+  FORMAT_WITH_SCHEDULES,
+  FORMAT_WITH_DELAYS,
+);
 const FOOTER_BYTES = 16;
 const PIECE_BYTES = 1 << 20;
-/** The newest valid snapshot, and the one before it. */
 const SNAPSHOTS_RETAINED = 2;
 const NAME = /^(\d{16})\.image$/;
 const FILL_BYTES = 4 * FILL_WORDS;
@@ -146,6 +164,14 @@ export class SnapshotFiles {
   *save(t: Tables, firstFill: number): Generator<void, SnapshotInfo> {
     const sequence = t.state[State.batch]!;
     const { capacities } = t;
+    const feeSchedules = t.state[State.feeSchedules]!;
+    const delays =
+      t.state[State.delayed]! + t.state[State.takerDelays]! + t.state[State.unsettledEver]!;
+    const relayed = t.ledger[Ledger.relayed]!;
+    const invites = t.inviteBatchI[InviteBatch.codes]!;
+    const limits =
+      t.state[State.openOrdersPerWallet]! + t.ledger[Ledger.exposurePerWallet]! > 0 ? 1 : 0;
+    const seasons = t.ledger[Ledger.seasons]!;
     const copies = [...usedSpans(t), ...fillSpans(t, firstFill)].map((span) => ({
       ...span,
       copy: copyOf(t.memory.buffers[span.name].subarray(span.start, span.start + span.bytes)),
@@ -170,7 +196,8 @@ export class SnapshotFiles {
         }
         spans.push({ name, start, bytes, sum: sum.text() });
       }
-      writeAll(file, trailerOf({ sequence, capacities, firstFill, spans }));
+      const ever = { feeSchedules, delays, relayed, seasons, invites, limits };
+      writeAll(file, trailerOf({ sequence, capacities, firstFill, spans, ...ever }));
       if (this.isFlushed) fsyncSync(file);
       closeSync(file);
       file = undefined;
@@ -225,7 +252,6 @@ export class SnapshotFiles {
   }
 }
 
-/** Spans of the ring of fills from fill `first` on. */
 function fillSpans(t: Tables, first: number): Span[] {
   const parts = fillParts(t, first, t.state[State.fills]! - first);
   return parts.map((part) => ({ name: 'fills', ...part }));
@@ -261,8 +287,19 @@ function trailerOf(header: SnapshotHeader): Buffer {
   return Buffer.concat([json, footer]);
 }
 
-/** Format by the spans: those of a ledger exist only with one. */
-function formatOf({ spans }: SnapshotHeader): number {
+/** Format by what older versions cannot read. The spans of a ledger exist only with one. */
+function formatOf(header: SnapshotHeader): number {
+  const {
+    delays = 0,
+    feeSchedules,
+    invites = 0,
+    limits = 0,
+    relayed = 0,
+    seasons = 0,
+    spans,
+  } = header;
+  if (delays + relayed + seasons + invites + limits > 0) return FORMAT_WITH_DELAYS;
+  if (feeSchedules !== undefined && feeSchedules > 0) return FORMAT_WITH_SCHEDULES;
   return spans.some(({ name }) => name === 'ledger') ? FORMAT_WITH_LEDGER : FORMAT;
 }
 
@@ -328,7 +365,6 @@ function halvesOf(spans: readonly PlacedSpan[]): [PlacedSpan[], PlacedSpan[]] {
   return halves;
 }
 
-/** Fills parts of tables from a snapshot. Returns what is wrong with them, or undefined. */
 export function readSpans({ memory, path, spans }: SpanJob): string | undefined {
   return orWhy(() => {
     const file = openSync(path, 'r');

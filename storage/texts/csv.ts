@@ -3,9 +3,8 @@
  * be a formula there begins with an apostrophe. Plain columns (numbers, amounts, ids, times) are never changed.
  * Rules: docs/protocol.md#csv
  *
- * Pure; any thread. Non-goals: reading a line break within quotes.
+ * Pure; any thread, and browsers. Non-goals: reading a line break within quotes.
  */
-import assert from 'node:assert/strict';
 import { escapeOf, replaceUnprintable } from './printable.ts';
 
 /** `undefined` is an empty cell. */
@@ -66,7 +65,9 @@ function textCell(cell: Cell): string {
 function plainCell(cell: Cell): string {
   if (cell === undefined) return '';
   const text = typeof cell === 'number' ? numberText(cell) : cell;
-  assert(PLAIN.test(text), 'a plain column holds numbers, ids, times and words of the node');
+  if (!PLAIN.test(text)) {
+    throw new Error('a plain column holds numbers, ids, times and words of the node');
+  }
   return text;
 }
 

@@ -17,7 +17,6 @@ const FOREIGN_TEXT_MAX = 100_000;
  */
 const BAD_IN_PROSE =
   /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u202a-\u202e\u2066-\u2069]/gu;
-/** Replacement of a name of which nothing is left. */
 const NOTHING_LEFT = '\ufffd';
 
 /**

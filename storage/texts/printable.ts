@@ -23,7 +23,6 @@ const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
 const NEEDED =
   /(?<=[^\s\0-\u007f])[\u200c\u200d](?=[^\s\0-\u007f])|(?<=[\u0080-\u{10ffff}])[\ufe00-\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=\u{1f3f4})[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}/gu;
 
-/** Returns true when a text has only common printable characters, tabs and line breaks. */
 export function isCommonProse(text: string): boolean {
   return COMMON_LINES.test(text);
 }
@@ -37,7 +36,6 @@ export function unprintableIn(text: string, allowed = ''): string | undefined {
   return undefined;
 }
 
-/** Returns the text with each unprintable character that is not in `kept` replaced. */
 export function replaceUnprintable(
   text: string,
   kept: string,
@@ -59,7 +57,6 @@ export function replaceUnprintable(
   }
 }
 
-/** Returns an unprintable character as JSON escapes it. */
 export function escapeOf(character: string): string {
   const short = SHORT_ESCAPES[character];
   if (short !== undefined) return short;

@@ -15,6 +15,7 @@ import { NodeAdmin } from '../../server/node/node-admin.ts';
 import { TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
 
 const TOKEN = 'a-token-of-some-length';
+const RESOLVER = 'another-token-of-some-length';
 
 interface Answer {
   readonly status: number;
@@ -53,7 +54,7 @@ async function listening(
   const server = await listenAdmin({
     host: '127.0.0.1',
     port: 0,
-    token: '',
+    tokens: { operator: '', resolver: '' },
     handlers: {
       '/live': answering('{"status":"live"}'),
       '/health': answering('{"status":"live"}'),
@@ -89,31 +90,60 @@ test('an unknown path is answered 404 in JSON, and methods other than GET and HE
 });
 
 test('a listener with a token requires it on every route that the table says', async (t) => {
-  const port = await listening(t, { token: TOKEN });
+  const port = await listening(t, { tokens: { operator: TOKEN, resolver: RESOLVER } });
   for (const [path, { method, token }] of Object.entries(ADMIN_TABLE)) {
-    const bearing = (text: string) => ({ Authorization: `Bearer ${text}` });
+    const bearing = (text: string) => ask(port, path, { Authorization: `Bearer ${text}` }, method);
     const none = await ask(port, path, {}, method);
-    assert.equal(none.status, token ? 401 : 200, path);
-    if (token) assert.equal(none.headers['www-authenticate'], 'Bearer');
-    const wrong = await ask(port, path, bearing(`${TOKEN}x`), method);
-    assert.equal(wrong.status, token ? 401 : 200, path);
-    assert.equal((await ask(port, path, bearing(TOKEN), method)).status, 200, path);
+    assert.equal(none.status, token === 'no' ? 200 : 401, path);
+    if (token !== 'no') assert.equal(none.headers['www-authenticate'], 'Bearer');
+    assert.equal((await bearing(TOKEN)).status, 200, path);
+    const ofResolver = token === 'no' || token.endsWith('RESOLVER_TOKEN') ? 200 : 403;
+    assert.equal((await bearing(RESOLVER)).status, ofResolver, path);
     const inQuery = await ask(port, `${path}?token=${TOKEN}`, {}, method);
-    assert.equal(inQuery.status, token ? 401 : 200, path);
+    assert.equal(inQuery.status, none.status, path);
   }
 });
 
-test('a change is accepted by POST only, and from no web page', async (t) => {
-  const port = await listening(t);
-  const accept = (method: string, headers = {}) => ask(port, '/clock/accept', headers, method);
+test('five wrong tokens in a minute keep an address out until its end, with the right token too', async (t) => {
+  let ms = 1_000;
+  const tokens = { operator: TOKEN, resolver: '' };
+  const port = await listening(t, { tokens, elapsed: () => ms });
+  const bearing = (token: string) =>
+    ask(port, '/metrics', token === '' ? {} : { Authorization: `Bearer ${token}` });
+  for (let i = 0; i < 5; i++) {
+    ms += 10_000;
+    assert.equal((await bearing(`${TOKEN}${i}`)).status, 401);
+    if (i === 4) break;
+    assert.equal((await bearing('')).status, 401);
+    assert.equal((await bearing(TOKEN)).status, 200);
+  }
+  for (const token of [TOKEN, 'wrong', '']) {
+    const { headers, status, text } = await bearing(token);
+    assert.deepEqual([status, headers['retry-after']], [429, '20'], token);
+    assert.match(text, /"error":"Too Many Requests","detail":"wrong tokens came from this address/);
+  }
+  assert.equal((await ask(port, '/live')).status, 200);
+  ms += 20_000;
+  assert.equal((await bearing(TOKEN)).status, 200);
+  assert.equal((await bearing('wrong')).status, 401);
+});
+
+test('a change is accepted by POST only, with a token, and from no page of another site', async (t) => {
+  const port = await listening(t, { tokens: { operator: TOKEN, resolver: '' } });
+  const bearer = { Authorization: `Bearer ${TOKEN}` };
+  const accept = (method: string, headers = {}) =>
+    ask(port, '/clock/accept', { ...bearer, ...headers }, method);
   assert.equal((await accept('POST')).status, 200);
   for (const method of ['GET', 'HEAD', 'DELETE']) {
     const { headers, status } = await accept(method);
     assert.deepEqual([status, headers.allow], [405, 'POST'], method);
   }
-  for (const Origin of ['http://evil.example', `http://127.0.0.1:${port}`, 'null']) {
+  for (const Origin of ['http://evil.example', `https://127.0.0.1:${port}`, 'null']) {
     assert.equal((await accept('POST', { Origin })).status, 403, Origin);
   }
+  assert.equal((await accept('POST', { Origin: `http://127.0.0.1:${port}` })).status, 200);
+  const open = await listening(t);
+  assert.equal((await ask(open, '/clock/accept', bearer, 'POST')).status, 503);
 });
 
 test('a loopback listener accepts host names of this machine only', async (t) => {
@@ -124,7 +154,10 @@ test('a loopback listener accepts host names of this machine only', async (t) =>
   for (const host of ['evil.example', 'localhost.evil.example', '10.0.0.1', '127.0.0.1.evil.io']) {
     assert.equal((await ask(port, '/live', { Host: host })).status, 421, host);
   }
-  const anywhere = await listening(t, { host: '0.0.0.0', token: TOKEN });
+  const anywhere = await listening(t, {
+    host: '0.0.0.0',
+    tokens: { operator: TOKEN, resolver: '' },
+  });
   assert.equal((await ask(anywhere, '/live', { Host: 'node.example' })).status, 200);
   assert.equal((await ask(anywhere, '/live', { Host: "a';script-src *" })).status, 421);
 });
@@ -224,7 +257,7 @@ test('a few requests that are pipelined are all answered', async (t) => {
 });
 
 test('a caller is refused before its body has come, and a body whose length is not sure always', async (t) => {
-  const port = await listening(t, { token: TOKEN });
+  const port = await listening(t, { tokens: { operator: TOKEN, resolver: RESOLVER } });
   const head = (lines: readonly string[]): string =>
     ['POST /admin/keys HTTP/1.1', 'Host: localhost', ...lines, '', ''].join('\r\n');
   const bearer = `Authorization: Bearer ${TOKEN}`;
@@ -237,11 +270,11 @@ test('a caller is refused before its body has come, and a body whose length is n
 
 test('the page may load its own files and reach the public API, and nothing else', async (t) => {
   const folder = temporaryDirectory();
-  mkdirSync(join(folder, 'deep'));
+  mkdirSync(join(folder, 'assets'));
   writeFileSync(join(folder, 'index.html'), '<!doctype html>');
-  writeFileSync(join(folder, 'deep', 'page.js'), 'export {};');
-  const files = readPageFiles(folder, { '/assets/lib/any.json': 'piscina/package.json' });
-  const port = await listening(t, { file: (path) => files.get(path), token: TOKEN });
+  writeFileSync(join(folder, 'assets', 'page.js'), 'export {};');
+  const files = readPageFiles(folder);
+  const port = await listening(t, { file: (path) => files.get(path) });
   const { headers, status, text } = await ask(port, '/', { Host: 'localhost:1' });
   assert.deepEqual([status, text], [200, '<!doctype html>']);
   assert.equal(headers['content-type'], 'text/html; charset=utf-8');
@@ -249,13 +282,10 @@ test('the page may load its own files and reach the public API, and nothing else
   const policy = String(headers['content-security-policy']);
   assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
   assert.match(policy, /connect-src 'self' http:\/\/localhost:3000 ws:\/\/localhost:3000;/);
-  assert.equal((await ask(port, '/assets/index.html')).text, '<!doctype html>');
-  const script = await ask(port, '/assets/deep/page.js');
+  const script = await ask(port, '/assets/page.js');
   assert.equal(script.headers['content-type'], 'text/javascript; charset=utf-8');
-  assert.match((await ask(port, '/assets/lib/any.json')).text, /"name": "piscina"/);
-  assert.throws(() => readPageFiles(folder, { '/x.js': 'no-such/x.js' }), /no-such\/x\.js is not/);
   writeFileSync(join(folder, 'odd.xyz'), '');
-  assert.throws(() => readPageFiles(folder, {}), /unknown type: .*odd\.xyz/);
+  assert.throws(() => readPageFiles(folder), /unknown type: .*odd\.xyz/);
 });
 
 test('a start on a used port fails and names the setting to change', async (t) => {
@@ -310,7 +340,15 @@ test('/ready gives the reason when the node is starting, read-only or draining',
     acceptClock: () => undefined,
     operations: undefined,
     over: undefined,
-    mode: () => ({ ledger: false, demo: false, mirror: false, play: false, cluster: false }),
+    hasPage: false,
+    mode: () => ({
+      ledger: false,
+      demo: false,
+      mirror: false,
+      play: false,
+      invites: false,
+      cluster: false,
+    }),
     close,
   };
   assert.deepEqual(await ready(), [503, 'starting']);

@@ -25,16 +25,14 @@ test('operations without ADMIN_TOKEN need the token in DATA_DIR, which only its 
     if (operationRow(key).ofPlay === true) continue;
     const none = await call(key, key.startsWith('POST') ? {} : undefined, {});
     assert.deepEqual([none.status, none.json.error], [401, 'unauthorized'], key);
-    const wrong = { Authorization: `Bearer ${token}x` };
-    assert.equal((await call(key, undefined, wrong)).status, 401, key);
   }
   assert.equal((await call('GET /admin/keys')).status, 200);
 });
 
-test('no web page runs an operation, even with the token', async () => {
+test('no page of another site runs an operation, even with the token, and one of the listener does', async () => {
   const bearer = { Authorization: `Bearer ${token}` };
   const wallet = alice.wallet.address;
-  for (const Origin of ['http://evil.example', base, 'null']) {
+  for (const Origin of ['http://evil.example', base.replace('http', 'https'), `${base}0`, 'null']) {
     const { status } = await call(
       'POST /admin/keys',
       { wallet, nonce: '9' },
@@ -42,6 +40,8 @@ test('no web page runs an operation, even with the token', async () => {
     );
     assert.equal(status, 403, Origin);
   }
+  const own = await call('POST /admin/resume', {}, { ...bearer, Origin: base });
+  assert.equal(own.status, 200);
   const foreign = { ...bearer, 'Sec-Fetch-Site': 'cross-site' };
   assert.equal((await call('GET /admin/keys', undefined, foreign)).status, 403);
   assert.equal((await call('DELETE /admin/keys')).status, 405);
@@ -110,6 +110,39 @@ test('a key is issued, listed and revoked, and each change is in the audit log w
   assert(!texts.join('').includes(String(issued.json.secret)));
 });
 
+test('a resolver may do what resolving needs, is refused all else, and is named in the audit log', async () => {
+  const path = join(dataDir, 'resolver.token');
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const resolver = { Authorization: `Bearer ${readFileSync(path, 'utf8').trim()}` };
+  const allowed: string[] = [];
+  for (const key of Object.keys(OPERATIONS) as OperationKey[]) {
+    const body = key.startsWith('POST') ? { none: 1 } : undefined;
+    const { json, status } = await call(key, body, resolver);
+    if (status !== 403) allowed.push(key);
+    else assert.match(String(json.detail), /^RESOLVER_TOKEN does not allow this/, key);
+  }
+  const named = allowed.filter((key) => key !== 'POST /clock/step');
+  assert.deepEqual(named, [
+    'GET /admin/role',
+    'POST /admin/markets/halt',
+    'POST /admin/markets/resume',
+    'POST /admin/markets/resolve',
+    'POST /admin/markets/void',
+    'POST /admin/markets/dry-run',
+    'POST /admin/markets/withdraw-proposal',
+    'GET /admin/markets/proposals',
+  ]);
+  const { json } = await call('GET /admin/role', undefined, resolver);
+  assert.deepEqual(json, { role: 'resolver', operations: named });
+  assert.equal((await call('GET /admin/role')).json.role, 'operator');
+  const condition = `0x${'00'.repeat(32)}`;
+  assert.equal((await call('POST /admin/markets/halt', { condition }, resolver)).status, 404);
+  const byResolver = await newestEntry();
+  assert.deepEqual([byResolver?.route, byResolver?.role], ['POST /admin/markets/halt', 'resolver']);
+  await call('POST /admin/resume', {});
+  assert.equal((await newestEntry())?.role, 'operator');
+});
+
 test('the document of the operations has every row, and /docs shows it', async () => {
   const response = await fetch(`${base}/openapi.json`);
   const document = (await response.json()) as { paths: Record<string, Record<string, unknown>> };
@@ -171,7 +204,13 @@ test('no change is made when its audit entry cannot be written', async () => {
     log: () => undefined,
   });
   const body = Buffer.from(JSON.stringify({ wallet: alice.wallet.address }));
-  const answer = await operations.run({ key: 'POST /admin/keys', query: '', body, actor: 'x' });
+  const answer = await operations.run({
+    key: 'POST /admin/keys',
+    query: '',
+    body,
+    actor: 'x',
+    role: 'operator',
+  });
   assert.equal(answer.status, 503);
   assert.match(answer.body, /audit log unavailable/);
   assert.equal(calls, 0);
@@ -196,12 +235,20 @@ test('only a handover runs when the audit log cannot be written, and its handler
     log: () => undefined,
   });
   const made = (key: OperationKey) =>
-    operations.run({ key, query: '', body: Buffer.from('{}'), actor: 'anna, 127.0.0.1' });
+    operations.run({
+      key,
+      query: '',
+      body: Buffer.from('{}'),
+      actor: 'anna, 127.0.0.1',
+      role: 'operator',
+    });
   assert.deepEqual(await made('POST /admin/cluster/handover'), {
     status: 200,
     body: '{"from":"n1","to":"n2","ms":5}',
   });
-  assert.deepEqual(callers, [{ actor: 'anna, 127.0.0.1', isAudited: false }]);
+  assert.deepEqual(callers, [
+    { actor: 'anna, 127.0.0.1', role: 'operator', isAudited: false, file: new Uint8Array() },
+  ]);
   const refused = await made('POST /admin/resume');
   assert.equal(refused.status, 503);
   assert.match(refused.body, /audit log unavailable/);

@@ -222,6 +222,28 @@ test('a buyer pays fees in shares, a seller in collateral, a maker none', async 
   assert.equal(fills[1]?.cash, 1_000 - 22 + 16 - 0.32);
 });
 
+test('a recorded fee schedule holds unless a base fee is given', async () => {
+  const feeSchedule = { rate: 0.05, exponent: 1, rebateRate: 0.25, takerOnly: true };
+  const begin = [catalog(0, { feeSchedule }), ...BEGIN.slice(1)];
+  const runWith = async (options: BacktestOptions) => {
+    const { fills, strategy } = script({
+      5: (venue) => {
+        venue.place({ token: YES, side: 'BUY', price: 0.44, size: 50 });
+        venue.place({ token: YES, side: 'SELL', price: 0.4, size: 40 });
+      },
+    });
+    await run([...begin, change(10, 'BUY', '0.39', 1)], strategy, options);
+    return fills.map(({ cash, fee, position }) => [fee, position, cash]);
+  };
+  // 0.05 x 0.44 x 0.56 x 50 is 0.616 on top, 0.05 x 0.4 x 0.6 x 40 is 0.48 off.
+  assert.deepEqual(await runWith({}), [
+    [0.616, 50, 1_000 - 22 - 0.616],
+    [0.48, 10, 1_000 - 22 - 0.616 + 16 - 0.48],
+  ]);
+  const [first] = await runWith({ feeBps: 0 });
+  assert.deepEqual(first, [0, 50, 978]);
+});
+
 test('a resolution ends orders, pays positions, and closes them', async () => {
   const states: unknown[] = [];
   const { fills, orders, strategy } = script({

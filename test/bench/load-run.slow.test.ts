@@ -13,8 +13,7 @@ import { chooseMarkets, type LoadMarket, type LoadToken } from '../../bench/load
 import { parseOptions } from '../../bench/load/load-options.ts';
 import { LoadRun } from '../../bench/load/load-run.ts';
 import { Random } from '../../bench/random.ts';
-import { toHex } from '../../client/hashes.ts';
-import { orderDigest, type UnsignedOrder } from '../../client/typed-data.ts';
+import { orderData, type UnsignedOrder } from '../../client/typed-data.ts';
 
 const ADDRESS = `0x${'5'.repeat(40)}`;
 const CONFIG = {
@@ -210,7 +209,7 @@ class TinyNode {
     const token = this.#tokens.get(wire.tokenId);
     assert(token !== undefined);
     const side = wire.side === 'BUY' ? BUY : SELL;
-    const orderID = `0x${toHex(orderDigest(DOMAIN, { ...wire, side }))}`;
+    const orderID = orderData(DOMAIN, { ...wire, side }).id;
     if (this.#known.has(wire.salt)) return { ...refused(DUPLICATED), orderID, status: 'live' };
     const amounts = [Number(wire.makerAmount), Number(wire.takerAmount)] as const;
     const [collateral, micro] = side === BUY ? amounts : [amounts[1], amounts[0]];

@@ -62,11 +62,11 @@ test('import prints the contents of the file and the unusable rest', async (t) =
   const done = await command(['import', file], { DATA_DIR: dataDir });
   assert.equal(done.stderr, '');
   assert.equal(done.code, 0);
-  assert.match(done.stdout, /imported 12 events, 17 markets \(16 with order books, 16 open/);
+  assert.match(done.stdout, /imported 14 events, 19 markets \(18 with order books, 18 open/);
   assert.match(done.stdout, /, 5 tags, 2 series, 2 creators, 2 sites$/m);
   assert.match(done.stdout, /1 markets without token ids: no book \(1001\)/);
   assert.match(done.stdout, /generation 1\n$/);
-  assert.equal(opened(t, dataDir).load().markets.length, 16);
+  assert.equal(opened(t, dataDir).load().markets.length, 18);
 });
 
 test('a mistake in the command gets a plain message and a non-zero exit', async (t) => {

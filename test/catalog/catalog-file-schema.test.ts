@@ -37,8 +37,8 @@ const hash = `0x${'a1'.repeat(32)}`;
 const VALUES: Readonly<Record<string, { good: unknown[]; bad: unknown[] }>> = {
   id: { good: ['7', 7, '0', 0, '999999999999999'], bad: ['x', '', -1, 1.5, 1e15, '07', null, {}] },
   conditionId: {
-    good: [hash, hash.toUpperCase(), hash.replace('a', 'A')],
-    bad: ['', null, '0x12', hash.slice(2), `${hash}0`, 7],
+    good: [hash, hash.toUpperCase(), hash.replace('a', 'A'), hash.slice(0, -2)],
+    bad: ['', null, '0x12', hash.slice(2), `${hash}0`, hash.slice(0, -1), hash.slice(0, -4), 7],
   },
   outcomes: {
     good: [['Yes', 'No'], '["Yes","No"]'],
@@ -76,6 +76,23 @@ test('a value matches the schema exactly when the reader can use it', () => {
       assert.deepEqual(refusedFields(file), isGood ? [] : [field], place);
       assert.equal(matches(file), isGood, place);
     }
+  }
+});
+
+test('the version of a market says which list of tokens it needs', () => {
+  const both = { clobTokenIds: ['11', '12'], positionIds: ['21', '22'] };
+  for (const [version, needed] of [
+    [undefined, 'clobTokenIds'],
+    [null, 'clobTokenIds'],
+    ['v1', 'clobTokenIds'],
+    ['v2', 'positionIds'],
+  ] as const) {
+    const whole = JSON.parse(JSON.stringify(withMarket({ ...both, version })));
+    assert.deepEqual(refusedFields(whole), []);
+    assert(matches(whole), String(version));
+    const lacks = JSON.parse(JSON.stringify(withMarket({ ...both, version, [needed]: undefined })));
+    assert.deepEqual(refusedFields(lacks), [needed]);
+    assert(!matches(lacks), String(version));
   }
 });
 

@@ -8,6 +8,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { isPosition } from '../../server/common/position-ids.ts';
 import { demoCatalog } from '../../server/demo/demo-catalog.ts';
 import { type CatalogStore, openCatalog } from '../../storage/catalog/catalog.ts';
 import { type Catalog, type JsonObject, readCatalog } from '../../storage/catalog/catalog-file.ts';
@@ -228,7 +229,7 @@ test('the demo has every kind of market, whole and open for trading', () => {
   const result = readCatalog(demoCatalog());
   assert.ok(result.ok);
   const { catalog, report } = result;
-  assert.equal(report.events, 12);
+  assert.equal(report.events, 14);
   assert.equal(report.marketsTradable, report.markets);
   assert.deepEqual(report.skipped, []);
   assert.equal(report.series, 2);
@@ -239,7 +240,12 @@ test('the demo has every kind of market, whole and open for trading', () => {
   assert.ok(new Set(catalog.markets.map((one) => one.minSizeMicro)).size >= 3);
   assert.equal(catalog.markets.filter((one) => one.outcomes.length === 3).length, 1);
   const negRiskEvents = catalog.markets.filter((one) => one.negRisk).map((one) => one.eventId);
-  assert.equal(new Set(negRiskEvents).size, 1);
+  assert.equal(new Set(negRiskEvents).size, 2);
+  const positions = catalog.markets.filter((one) => one.tokenIds.every(isPosition));
+  assert.deepEqual(
+    positions.map((one) => one.negRisk),
+    [false, true],
+  );
   assert.ok(negRiskEvents.length > 1);
   const first = catalog.markets.find((one) => one.id === '1001');
   assert.equal(first?.ticksPerUnit, 100);

@@ -10,6 +10,7 @@ import {
   encodeResolve,
 } from '../../engine/commands.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { marketFees } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { MARKET_F, MARKET_I, Market, State } from '../../engine/tables/layout.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
@@ -45,10 +46,14 @@ function follow(
   context: Exchange,
   markets: readonly CatalogMarket[],
   endedConditions: readonly string[] = [],
+  feesFromCatalog = false,
 ) {
   const warnings: string[] = [];
   const warn = (line: string) => warnings.push(line);
-  const chunks = marketCommands(context.t, markets, warn, endedConditions);
+  const chunks = marketCommands(context.t, markets, warn, endedConditions, [], {
+    feesFromCatalog,
+    takesDelays: false,
+  });
   const rules: RejectReasonCode[] = [];
   const kinds: number[] = [];
   const { engine } = context;
@@ -65,6 +70,7 @@ function follow(
 }
 
 const { market: REGISTER, marketChange: CHANGE } = CommandKind;
+const { feeSchedule: FEES } = CommandKind;
 const NOTHING = { chunks: 0, rules: [], kinds: [], warnings: [] };
 
 function termsOf({ t }: Exchange, slot: number) {
@@ -344,4 +350,51 @@ test('the catalog entry of a market is found by its slot, and follows a new cata
     ['question-1', `question-${0xbeef}`],
     'a pinned look-up goes on to read the catalog before',
   );
+});
+
+const CRYPTO = { rate: 70_000, exponent: 1, rebate: 200_000 };
+const FLAT = { rate: 10_000, exponent: 0, rebate: 0 };
+const NONE = { rate: 0, exponent: 0, rebate: 0 };
+
+test('stated fee schedules become terms where the rules say so, and none where none is stated', () => {
+  const context = new Exchange();
+  const catalog = [market(1, { statedFees: CRYPTO }), market(2)];
+  assert.deepEqual(follow(context, catalog).kinds, [REGISTER, REGISTER]);
+  const { kinds, rules } = follow(context, catalog, [], true);
+  assert.deepEqual([kinds, rules], [[FEES], [RejectReason.accepted]]);
+  assert.deepEqual(marketFees(context.t, 1 as MarketRow), CRYPTO);
+  assert.deepEqual(follow(context, catalog, [], true), NOTHING);
+  assert.deepEqual(follow(context, catalog), NOTHING, 'the rule was turned off: they stay');
+  assert.deepEqual(follow(context, [market(1), market(2)], [], true).kinds, [FEES]);
+  assert.deepEqual(marketFees(context.t, 1 as MarketRow), NONE);
+  const later = [...catalog.slice(1), market(3, { statedFees: CRYPTO })];
+  assert.deepEqual(follow(new Exchange(), later, [], true).kinds, [REGISTER, REGISTER, FEES]);
+});
+
+test('the schedule of an operator comes before a stated one', () => {
+  const context = new Exchange();
+  follow(context, [market(1, { fees: FLAT, statedFees: CRYPTO })], [], true);
+  assert.deepEqual(marketFees(context.t, 1 as MarketRow), FLAT);
+  follow(context, [market(1, { fees: NONE, statedFees: CRYPTO })], [], true);
+  assert.deepEqual(marketFees(context.t, 1 as MarketRow), NONE);
+});
+
+test('tick and schedule change together in either direction, and one that a sale cannot pay is left out', () => {
+  const context = new Exchange();
+  const finer = { rate: 1_000, exponent: 0, rebate: 0 };
+  follow(context, [market(1, { fees: FLAT })]);
+  for (const [ticksPerUnit, fees] of [
+    [1_000, finer],
+    [100, FLAT],
+  ] as const) {
+    const { rules, warnings } = follow(context, [market(1, { fees, ticksPerUnit })]);
+    assert(rules.every((rule) => rule === RejectReason.accepted));
+    assert.deepEqual(warnings, []);
+    assert.deepEqual(marketFees(context.t, 1 as MarketRow), fees);
+    assert.equal(termsOf(context, 1).ticksPerUnit, ticksPerUnit);
+  }
+  const { rules, warnings } = follow(context, [market(1, { fees: FLAT, ticksPerUnit: 10_000 })]);
+  assert(rules.every((rule) => rule === RejectReason.accepted));
+  assert.match(warnings.join(), /its fee schedule could take more than a sale/);
+  assert.deepEqual(marketFees(context.t, 1 as MarketRow), NONE);
 });

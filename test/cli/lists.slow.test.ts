@@ -269,8 +269,8 @@ test('every command accepts a market by number, slug or condition id, and tables
 test('exports and replays of a directory name outcomes, and take markets and wallets by name', async () => {
   await until(async () => (await done('trades', 'export')).split('\n').length === 2);
   const [head, line] = (await done('trades', 'export', '--market', 'market-1')).split('\n');
-  assert.match(head!, /,taker_outcome,maker_outcome$/);
-  assert.match(line!, /,No,Yes$/);
+  assert.match(head!, /,taker_outcome,maker_outcome,taker_fee_unit$/);
+  assert.match(line!, /,No,Yes,collateral$/);
   for (const filter of [
     ['--market', '1'],
     ['--wallet', 'Alice, ü'],

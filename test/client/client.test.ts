@@ -157,7 +157,7 @@ test('each order is placed once through any loss of answers', async () => {
 
 /** Faults after which the node has the orders. */
 const OBEYED: readonly Fault[] = ['lose', 'unavailable', 'hang'];
-const FAULTS: readonly Fault[] = ['lose', 'cut', 'unavailable', 'throttle', 'busy'];
+const FAULTS: readonly Fault[] = ['lose', 'cut', 'unavailable', 'throttle', 'restart', 'busy'];
 const ROUNDS = 12;
 
 /** Sends two orders of ten shares a round; in half of the rounds somebody sells to them. */
@@ -194,6 +194,27 @@ async function sendThroughFaults(random: Random): Promise<void> {
   await client.orders.cancelAll();
   hasty.close();
 }
+
+test('orders and cancels that meet a restart are sent again after the pause that it names', async () => {
+  const pause = { body: '{"error":"the matching engine is restarting"}', retryAfterSeconds: 0.2 };
+  const done = { status: 200, body: '{}', retryAfterSeconds: 0 };
+  const replies = [{ status: 425, ...pause }, done];
+  const begun = performance.now();
+  const send = async () => replies.shift()!;
+  const answered = await untilAnswered('POST /order', 'undone', 5_000, send);
+  assert.deepEqual(answered, { reply: done, lost: 0 });
+  assert(performance.now() - begun >= 190);
+
+  const client = await joinProxy('patient');
+  proxy.faults.push('restart');
+  const terms = { tokenId: quiet, side: 'BUY', price: '0.1', size: '10' } as const;
+  const { id, known, status } = await client.orders.post(terms);
+  assert.deepEqual([status, known], ['live', undefined]);
+  proxy.faults.push('restart');
+  assert.deepEqual((await client.orders.cancel(id)).canceled, [id]);
+  assert.deepEqual(proxy.faults, []);
+  client.close();
+});
 
 test('a refusal after a lost answer says that the order may still come', async () => {
   const client = await joinProxy('hopeful');

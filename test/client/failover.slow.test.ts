@@ -165,7 +165,9 @@ test('streams continue at the next node, with every message once', async () => {
   first!.stop();
   await place('0.21');
   await place('0.22');
-  await until(() => events.length === 3 && books.book(quietToken)?.bestBid === '0.22');
+  await until(
+    () => events.length === 3 && synced === 2 && books.book(quietToken)?.bestBid === '0.22',
+  );
   assert.deepEqual([events, missed, synced], [expected, 0, 2]);
   // Reads of the same client are at the second node as well.
   assert.equal((await all(client.orders.open())).length, 3);
@@ -218,6 +220,13 @@ test('a failed request is repeated, here or at the next node, only as its failur
       [2, 0, '200 0'],
     ],
     ['throttled by a proxy', refusal(429, 'slow down'), [2, 0, '200 0'], [2, 0, '200 0']],
+    [
+      'restarting',
+      refusal(425, REFUSALS.VENUE_RESTARTING.texts[0]),
+      [2, 0, '200 0'],
+      [2, 0, '200 0'],
+    ],
+    ['restarting, by a proxy', refusal(425, 'too early'), [2, 0, '200 0'], [2, 0, '200 0']],
     ['no leader', refusal(503, REFUSALS.NOT_LEADING.texts[0]), [2, 1, '200 0'], [2, 1, '200 0']],
     ['stopping', refusal(503, REFUSALS.SHUTTING_DOWN.texts[0]), [2, 1, '200 0'], [2, 1, '200 0']],
     ['behind', refusal(503, REFUSALS.NOT_APPLIED_YET.texts[0]), [2, 1, '200 0'], [2, 1, '200 0']],

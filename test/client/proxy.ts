@@ -15,12 +15,15 @@ export type Fault =
   | 'unavailable'
   /** The request is refused for its rate. */
   | 'throttle'
+  /** The request is refused until the venue has restarted. */
+  | 'restart'
   | 'busy'
   /** The node executes the request, and its answer takes longer than any client waits. */
   | 'hang';
 
 const ANSWERS = {
   unavailable: [503, '{"error":"journal unavailable"}'],
+  restart: [425, '{"error":"the matching engine is restarting"}'],
   throttle: [429, '{"error":"Too Many Requests"}'],
   busy: [503, '{"error":"engine busy"}'],
 } as const;
@@ -64,7 +67,7 @@ export class FaultyProxy {
     const fault = this.faults.shift();
     if (fault === 'cut') {
       incoming.socket.destroy();
-    } else if (fault === 'throttle' || fault === 'busy') {
+    } else if (fault === 'throttle' || fault === 'restart' || fault === 'busy') {
       incoming.resume();
       incoming.on('end', () => answer(outgoing, fault));
     } else {

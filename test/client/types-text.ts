@@ -43,7 +43,9 @@ export function clientTypes(): string {
       .map((name) => `${INDENT}| ${eventName(path, name)}`)
       .join('\n')};`,
   ]);
-  const rows = Object.entries(ROUTE_TABLE as Readonly<Record<string, RouteRow>>);
+  const rows = Object.entries(ROUTE_TABLE as Readonly<Record<string, RouteRow>>).filter(
+    ([, { isPage }]) => isPage !== true,
+  );
   const routes = rows.map(([key, row]) => routeText(key, row, names));
   const access = rows
     .filter(([, row]) => row.access !== 'none')

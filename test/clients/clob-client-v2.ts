@@ -1,4 +1,4 @@
-/** Every call of @polymarket/clob-client-v2 1.1.0; it signs orders of both versions. */
+/** Every call of @polymarket/clob-client-v2 1.1.0; it signs orders of three versions. */
 import assert from 'node:assert/strict';
 import { freePort } from '../../bench/common/free-port.ts';
 import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
@@ -44,7 +44,7 @@ export async function throughVersions(load: Venue['load']): Promise<void> {
 }
 
 export async function clobClientV2Calls(venue: Venue): Promise<readonly Call[]> {
-  const { market, risky } = venue;
+  const { later, market, risky } = venue;
   const client = await join(venue, '21');
   const call = (name: string, ...parts: readonly unknown[]) => answered(client[name]!(...parts));
   const [token] = market.tokens;
@@ -110,13 +110,20 @@ export async function clobClientV2Calls(venue: Venue): Promise<readonly Call[]> 
     {
       name: 'createExchangeV3OrderFromAmounts',
       run: async () => {
-        const amounts = { makerAmount: '1000000', takerAmount: '5000000' };
-        const terms = { tokenID: token, side: 'BUY', ...amounts };
-        const order = await call('createExchangeV3OrderFromAmounts', terms);
-        const { errorMsg } = await call('postOrder', order, 'GTC');
-        assert.equal(errorMsg, '');
+        for (const { conditionId, tokens } of later) {
+          const amounts = { makerAmount: '200000', takerAmount: '10000000' };
+          const terms = { tokenID: tokens[0], side: 'BUY', ...amounts };
+          const order = await call('createExchangeV3OrderFromAmounts', terms);
+          const { errorMsg, orderID, status } = await call('postOrder', order, 'GTC');
+          assert.deepEqual([errorMsg, status], ['', 'live']);
+          const [open] = await rows(call('getOpenOrders', { market: conditionId }), 1);
+          const { asset_id, id, original_size, price } = open!;
+          assert.deepEqual(
+            [id, asset_id, original_size, price],
+            [orderID, tokens[0], '10', '0.02'],
+          );
+        }
       },
-      cannot: 'orders of a third version, for combined bets, are not taken',
     },
   ];
   const shared = clobCalls(venue, { client, leaver: await join(venue, '22') });

@@ -12,6 +12,7 @@ import {
   bookCalls,
   type Client,
   catalogCalls,
+  commentCalls,
   dataCalls,
   type Json,
   list,
@@ -63,6 +64,7 @@ export async function polymarketClientCalls(venue: Venue): Promise<readonly Call
     ...rewardCalls(own),
     ...dataCalls(open, venue, wallet),
     ...streamCalls(own, venue),
+    ...commentCalls(open, wallet),
     ...absentCalls(open, wallet),
   ];
 }
@@ -211,7 +213,8 @@ function tradingCalls(client: Client, { market, risky }: Venue): readonly Call[]
       name: 'waitForOrderFillSettlement',
       run: async () => {
         const filled = await ask(client, 'placeMarketOrder', taken);
-        await rows(ask(client, 'waitForOrderFillSettlement', filled), 0);
+        const [hash] = await rows(ask(client, 'waitForOrderFillSettlement', filled), 1);
+        assert.match(String(hash), /^0x[0-9a-f]{64}$/);
       },
     },
     { name: 'fetchClosedOnlyMode', run: () => ask(client, 'fetchClosedOnlyMode') },

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { makeCalls, type Outcome, tables } from './calls.ts';
@@ -71,6 +71,22 @@ test('the bot of the guide places its order', () => {
     / live 10 at 0\.\d+\n$/,
   );
 });
+
+const RECIPES: Readonly<Record<string, RegExp>> = {
+  'clob-client-v2.mjs':
+    /^order: live\nopen: 10 at 0\.\d+\ncanceled: true\nbought: matched CONFIRMED\n$/,
+  'polymarket-client.mjs': /^order: live of the list\nopen: 1\ncanceled: true\n$/,
+  'ccxt.mjs': /^order: open\nopen: 10 at 0\.\d+\nleft: 0\n$/,
+};
+
+for (const [name, output] of Object.entries(RECIPES)) {
+  test(`the recipe ${name} runs as it stands`, () => {
+    const file = join(venue.load.directory, name);
+    copyFileSync(new URL(`../../docs/recipes/${name}`, import.meta.url), file);
+    const ran = execFileSync(process.execPath, [file, venue.host], { encoding: 'utf8' });
+    assert.match(ran, output);
+  });
+}
 
 test('a client signs anew when the accepted version of orders changes', () =>
   throughVersions(venue.load));

@@ -16,9 +16,11 @@ export interface DemoMarket {
 export interface Venue {
   readonly host: string;
   readonly port: number;
-  /** Markets with resting orders and trades of the demo; the second is a neg-risk one. */
+  /** Markets of the first protocol with resting orders of the demo; the second is a neg-risk one. */
   readonly market: DemoMarket;
   readonly risky: DemoMarket;
+  /** Markets of the second protocol, whose tokens are positions. */
+  readonly later: readonly DemoMarket[];
   readonly eventId: string;
   readonly eventSlug: string;
   readonly tagId: string;
@@ -40,6 +42,7 @@ interface MarketJson {
   readonly conditionId: string;
   readonly slug: string;
   readonly clobTokenIds: string;
+  readonly positionIds?: readonly [string, string];
   readonly negRisk: boolean;
   readonly orderPriceMinTickSize: number;
   readonly acceptingOrders: boolean;
@@ -59,18 +62,16 @@ export async function openVenue(): Promise<Venue> {
   });
   const query = '/gamma/markets?active=true&closed=false&limit=500&order=volume';
   const markets = (await get(node, query)).json as readonly MarketJson[];
-  const market = markets.find(
-    ({ clobTokenIds, lastTradePrice, negRisk, orderPriceMinTickSize: tick }) =>
+  const known = markets.filter(
+    ({ clobTokenIds, orderPriceMinTickSize: tick }) =>
       // Older clients know the powers of ten alone.
-      !negRisk &&
-      USUAL_TICKS.includes(tick) &&
-      lastTradePrice > 0 &&
-      (JSON.parse(clobTokenIds) as unknown[]).length === 2,
+      USUAL_TICKS.includes(tick) && (JSON.parse(clobTokenIds) as unknown[]).length === 2,
   );
-  const risky = markets.find(
-    ({ negRisk, orderPriceMinTickSize: tick }) => negRisk && USUAL_TICKS.includes(tick),
-  );
+  const market = known.find(({ lastTradePrice, negRisk }) => !negRisk && lastTradePrice > 0);
+  const risky = known.find(({ negRisk }) => negRisk);
+  const later = markets.filter(({ positionIds }) => positionIds !== undefined);
   assert(market && risky, 'the demo has markets of both kinds');
+  assert.deepEqual(new Set(later.map(({ negRisk }) => negRisk)), new Set([true, false]));
   const [event] = market.events;
   const { tags } = (await get(node, `/gamma/events/${event?.id}`)).json as EventJson;
   const [tag] = tags;
@@ -80,6 +81,7 @@ export async function openVenue(): Promise<Venue> {
     port: node.port,
     market: demoMarket(market),
     risky: demoMarket(risky),
+    later: later.map(demoMarket),
     eventId: event.id,
     eventSlug: event.slug,
     tagId: tag.id,
@@ -87,8 +89,8 @@ export async function openVenue(): Promise<Venue> {
   };
 }
 
-function demoMarket({ clobTokenIds, conditionId, id, slug }: MarketJson): DemoMarket {
-  const tokens = JSON.parse(clobTokenIds) as readonly [string, string];
+function demoMarket({ clobTokenIds, conditionId, id, positionIds, slug }: MarketJson): DemoMarket {
+  const tokens = positionIds ?? (JSON.parse(clobTokenIds) as readonly [string, string]);
   return { id, conditionId, slug, tokens };
 }
 

@@ -95,7 +95,7 @@ test('offered content is fetched, prepared and stored, but not in use, and a nod
       assert.equal(store.current(), undefined);
       await store.adopt(store.find(digest)!);
       assert.equal(store.digest(), digest);
-      assert(Array.isArray(store.snapshot('ready-7')), 'what is served is prepared');
+      assert(Array.isArray(store.snapshot('ready-8')), 'what is served is prepared');
     }
     await n0!.share.spread(n0!.store.proposal()!, never);
     const fetched = n1!.lines.filter((line) => line.includes('is here'));

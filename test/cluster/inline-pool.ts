@@ -4,11 +4,10 @@ import { Engine } from '../../engine/engine.ts';
 import { EVENTS_MAX, EventBuffer } from '../../engine/events.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { BannedAddresses } from '../../server/auth/banned-addresses.ts';
-import { walletFactories } from '../../server/auth/wallet-factory.ts';
 import {
   Control,
-  enterApplyTurn,
-  leaveApplyTurn,
+  enterWriterTurn,
+  leaveWriterTurn,
   RequestHead,
   RequestKind,
   Slot,
@@ -19,8 +18,9 @@ import {
 import { BatchApplier } from '../../server/orders/worker/batch-apply.ts';
 import { BatchPreparer } from '../../server/orders/worker/batch-prepare.ts';
 import type { Done, Failed, WorkerPool } from '../../server/orders/worker/pool.ts';
+import { SignatureDiagnosis } from '../../server/orders/worker/signature-diagnosis.ts';
 import { batchOf } from '../../storage/recovery/replay.ts';
-import { SEPARATORS } from './separators.ts';
+import { DOMAINS, NO_FACTORIES, SEPARATORS } from './separators.ts';
 
 export class InlinePool implements WorkerPool {
   isDead = false;
@@ -34,14 +34,23 @@ export class InlinePool implements WorkerPool {
     const commands = new CommandBuffer();
     this.control = new Int32Array(slots.control);
     this.views = slots.slots.map((buffer) => new SlotView(buffer, slots.sizes));
-    this.applier = new BatchApplier(engine, commands, 'spec', false, undefined);
+    this.applier = new BatchApplier(
+      engine,
+      commands,
+      { texts: 'spec', hasCodes: false, listsTrades: false },
+      undefined,
+    );
     this.preparer = new BatchPreparer(engine.t, commands, {
       separators: SEPARATORS,
       verifySignatures: false,
-      walletFactories: walletFactories({ proxyWalletFactory: '', safeWalletFactory: '' }),
+      walletFactories: NO_FACTORIES,
       banned: new BannedAddresses(),
+      domains: DOMAINS,
+      diagnosis: new SignatureDiagnosis({ domains: DOMAINS, published: [], workers: 1 }),
+      hasCodes: false,
       maxBatchOrders: 15,
-      parse: { resolvesCondition: false, orderVersion: '1' },
+      maxCancelIds: 1_000,
+      parse: { resolvesCondition: false, orderVersion: '1', hasVersion3: false },
       now: () => 0,
       forgotten: () => 0,
       reach: () => 0,
@@ -73,7 +82,7 @@ export class InlinePool implements WorkerPool {
     const { applier, control } = this;
     const sequence = slot.i32[Slot.dispatchSequence]!;
     const apply = this.prepare(slot);
-    enterApplyTurn(control, sequence);
+    enterWriterTurn(control, sequence);
     slot.setState(SlotState.applying);
     try {
       apply(applier);
@@ -82,7 +91,7 @@ export class InlinePool implements WorkerPool {
       throw error;
     }
     slot.setState(SlotState.done);
-    leaveApplyTurn(control, sequence);
+    leaveWriterTurn(control, sequence);
   }
 
   private prepare(slot: SlotView): (applier: BatchApplier) => void {

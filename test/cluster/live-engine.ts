@@ -6,7 +6,6 @@ import { closedCount } from '../../engine/reads.ts';
 import { BATCH_COMMANDS_MAX, type Capacities } from '../../engine/tables/capacities.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { BannedAddresses } from '../../server/auth/banned-addresses.ts';
-import { walletFactories } from '../../server/auth/wallet-factory.ts';
 import { allocateSlots } from '../../server/orders/exchange-memory/slots.ts';
 import { sendCommands } from '../../server/orders/intake/internal-commands.ts';
 import { Sequencer } from '../../server/orders/intake/sequencer.ts';
@@ -17,7 +16,7 @@ import type { LogEntry } from '../../storage/log/log.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { temporaryDirectory } from '../common/node-harness.ts';
 import { FakeLog, type FakeStore } from '../storage/fake-log.ts';
-import { DOMAINS, SEPARATORS } from './separators.ts';
+import { DOMAINS, NO_FACTORIES, SEPARATORS } from './separators.ts';
 
 const WORKERS = 2;
 
@@ -43,11 +42,13 @@ export class LiveEngine {
       slots,
       separators: SEPARATORS,
       verifySignatures: false,
-      walletFactories: walletFactories({ proxyWalletFactory: '', safeWalletFactory: '' }),
+      walletFactories: NO_FACTORIES,
       banned: new BannedAddresses().memory,
       maxBatchOrders: 15,
-      parse: { resolvesCondition: false, orderVersion: '1' },
+      maxCancelIds: 1_000,
+      parse: { resolvesCondition: false, orderVersion: '1', hasVersion3: false },
       orderTexts: 'spec',
+      listsTrades: false,
       resultCodes: false,
       diagnosis: { domains: DOMAINS, published: [], workers: WORKERS },
       replaysDuplicates: false,

@@ -18,7 +18,14 @@ import { batchOf, replay } from '../../storage/recovery/replay.ts';
 import { ROOMY } from '../engine/engine-driver.ts';
 import { Exchange, ledgerDay, seeded, TIGHT, tradingDay } from '../storage/stored-exchange.ts';
 
-const SETTINGS = { selfTrade: 2, openOrdersPerAccount: 9, walletsPerSigner: 4, ledger: false };
+const SETTINGS = {
+  selfTrade: 2,
+  openOrdersPerAccount: 9,
+  walletsPerSigner: 4,
+  openOrdersPerWallet: 3,
+  exposurePerWallet: 0,
+  ledger: false,
+};
 const HANDOVER = { from: 'n1', by: 'anna, 127.0.0.1', reasons: ['log', 'clock-skew'] };
 const PAYLOAD = Buffer.alloc(0);
 

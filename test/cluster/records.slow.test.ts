@@ -53,6 +53,9 @@ const USED: Readonly<Record<number, readonly number[]>> = {
   [EventKind.resolved]: [1, 2],
   [EventKind.reserved]: [2, 3, 4, 5, 6, 7],
   [EventKind.levelSource]: [1, 2, 3, 4, 5, 6, 7],
+  [EventKind.delayed]: [1, 2, 3],
+  [EventKind.due]: [2, 3, ...Array.from({ length: 32 }, (_, i) => 8 + i)],
+  [EventKind.decided]: [1, 6, 7, ...Array.from({ length: 48 }, (_, i) => 8 + i)],
 };
 
 function comparable({ commandsF: _, events, eventsF: __, ...batch }: AppliedBatch): object {

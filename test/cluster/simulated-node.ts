@@ -25,7 +25,14 @@ import { TIGHT } from '../storage/stored-exchange.ts';
 import { InlinePool } from './inline-pool.ts';
 
 export const SILENCE_MS = 120;
-const SETTINGS = { selfTrade: 0, openOrdersPerAccount: 0, walletsPerSigner: 0, ledger: false };
+const SETTINGS = {
+  selfTrade: 0,
+  openOrdersPerAccount: 0,
+  walletsPerSigner: 0,
+  openOrdersPerWallet: 0,
+  exposurePerWallet: 0,
+  ledger: false,
+};
 export const NOTE_KIND = 200;
 
 interface Run {

@@ -6,16 +6,38 @@ import {
   AbiCoder,
   computeAddress,
   concat,
+  dataLength,
   getCreate2Address,
+  hexlify,
   keccak256,
   recoverAddress,
   solidityPacked,
   type TypedDataDomain,
   TypedDataEncoder,
   type TypedDataField,
+  toUtf8Bytes,
   Wallet,
+  ZeroHash,
 } from 'ethers';
 import type { OrderDomain, UnsignedOrder, UnsignedOrder2 } from '../../client/typed-data.ts';
+
+export {
+  concat,
+  getBytes,
+  getCreate2Address,
+  hexlify,
+  Interface,
+  keccak256,
+  solidityPacked,
+  TypedDataEncoder,
+  type TypedDataField,
+  toBeHex,
+  toUtf8Bytes,
+  Wallet,
+  ZeroAddress,
+  ZeroHash,
+  zeroPadValue,
+} from 'ethers';
 
 const ORDER_TYPES: Record<string, TypedDataField[]> = {
   Order: [
@@ -118,6 +140,28 @@ export async function typedDataByEthers(
   return { digest, signature };
 }
 
+/** Typed data as a parameter of `eth_signTypedData_v4`: its digest, and its signature by a key. */
+export async function typedDataTextByEthers(
+  privateKey: string,
+  text: string,
+): Promise<{ readonly digest: string; readonly signature: string }> {
+  const { domain, message, primaryType, types } = JSON.parse(text) as {
+    readonly domain: TypedDataDomain;
+    readonly message: Record<string, unknown>;
+    readonly primaryType: string;
+    readonly types: Record<string, TypedDataField[]>;
+  };
+  const { EIP712Domain: ofDomain = [], ...own } = types;
+  const encoder = TypedDataEncoder.from(own);
+  const separator = TypedDataEncoder.hashStruct(
+    'EIP712Domain',
+    { EIP712Domain: ofDomain },
+    domain as Record<string, unknown>,
+  );
+  const digest = keccak256(concat(['0x1901', separator, encoder.hashStruct(primaryType, message)]));
+  return { digest, signature: await new Wallet(privateKey).signTypedData(domain, own, message) };
+}
+
 export function authDigestByEthers(
   chainId: number,
   address: string,
@@ -130,6 +174,62 @@ export function authDigestByEthers(
     nonce,
     message: AUTH_MESSAGE,
   });
+}
+
+/** Signature of a deposit wallet by its owner, from the description of its parts alone. */
+export async function walletSignatureByEthers(
+  privateKey: string,
+  domain: OrderDomain,
+  order: UnsignedOrder2,
+): Promise<{ readonly digest: string; readonly signature: string; readonly parts: string[] }> {
+  const of = ethersDomain(domain);
+  const types = {
+    TypedDataSign: [
+      { name: 'contents', type: 'Order' },
+      { name: 'name', type: 'string' },
+      { name: 'version', type: 'string' },
+      { name: 'chainId', type: 'uint256' },
+      { name: 'verifyingContract', type: 'address' },
+      { name: 'salt', type: 'bytes32' },
+    ],
+    ...ORDER_2_TYPES,
+  };
+  const message = {
+    contents: order,
+    name: 'DepositWallet',
+    version: '1',
+    chainId: domain.chainId,
+    verifyingContract: order.maker,
+    salt: ZeroHash,
+  };
+  const signed = await new Wallet(privateKey).signTypedData(of, types, message);
+  const text = TypedDataEncoder.from(ORDER_2_TYPES).encodeType('Order');
+  const parts = [
+    signed,
+    TypedDataEncoder.hashDomain(of),
+    TypedDataEncoder.hashStruct('Order', ORDER_2_TYPES, order),
+    hexlify(toUtf8Bytes(text)),
+    '0x00ba',
+  ];
+  const digest = TypedDataEncoder.hash(of, types, message);
+  return { digest, signature: concat(parts), parts };
+}
+
+/** Beacon wallet of an owner, from its code as published. @param factory deployer and beacon */
+export function depositWalletByEthers(factory: string, owner: string) {
+  const [deployer = '', beacon = ''] = factory.split(':');
+  const args = AbiCoder.defaultAbiCoder().encode(['address', 'address'], [deployer, owner]);
+  const code = concat([
+    '0x6100923d8160233d3973',
+    beacon,
+    '0x60195155f3363d3d373d3d363d602036600436635c60da',
+    '0x1b60e01b36527fa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6c',
+    '0xb3582b35133d50545afa5036515af43d6000803e604d573d6000fd5b3d6000f3',
+    args,
+  ]);
+  const codeHash = keccak256(code);
+  const wallet = getCreate2Address(deployer, keccak256(args), codeHash);
+  return { wallet, codeHash, codeBytes: dataLength(code) };
 }
 
 /** Checksummed signer of a digest by ethers; throws on a malformed signature. */

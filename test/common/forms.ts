@@ -23,6 +23,8 @@ import { ROOT } from './root.ts';
 
 const FOLDERS = ['build', 'engine', 'storage', 'server', 'client', 'examples', 'bench', 'test'];
 
+const SOURCES = /\.(?:tsx?|css|html)$/;
+
 interface Form {
   readonly root: string;
   readonly node: string;
@@ -60,7 +62,7 @@ function isFresh(root: string): boolean {
   if (mark === undefined) return false;
   return FOLDERS.every((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).every(
-      (name) => !name.endsWith('.ts') || statSync(join(ROOT, folder, name)).mtimeMs < mark.mtimeMs,
+      (name) => !SOURCES.test(name) || statSync(join(ROOT, folder, name)).mtimeMs < mark.mtimeMs,
     ),
   );
 }
@@ -68,12 +70,18 @@ function isFresh(root: string): boolean {
 function compile(): string {
   const root = buildDirectory();
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const options = ['--project', ROOT, '--outDir', root, '--noCheck', '--incremental', 'false'];
-  const { status, stdout } = spawnSync(tsc, options);
-  assert.equal(status, 0, String(stdout));
+  for (const [project, outDir] of [
+    [ROOT, root],
+    [join(ROOT, 'server/page/app'), join(root, 'page')],
+  ] as const) {
+    const options = ['--project', project, '--outDir', outDir, '--noCheck'];
+    const { status, stdout } = spawnSync(tsc, [...options, '--incremental', 'false']);
+    assert.equal(status, 0, String(stdout));
+  }
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   copyFileSync(join(ROOT, 'package.json'), join(root, 'package.json'));
   const bundled = spawnSync(process.execPath, [join(root, 'build/bundle.js')], {
+    cwd: ROOT,
     encoding: 'utf8',
   });
   assert.equal(bundled.status, 0, bundled.stderr);

@@ -354,6 +354,23 @@ export interface MarketTerms {
   /** Unix milliseconds at which an operator lets the market end. */
   readonly end?: number;
   readonly metadata?: object;
+  /** Taker delay that the catalog states. */
+  readonly secondsDelay?: number;
+  /** True for tokens that are positions (docs/protocol.md#signing-domains). */
+  readonly hasPositions?: boolean;
+  readonly feeSchedule?: object;
+}
+
+const BINARY_MODULE = 1n << 248n;
+const CONDITION_AT = 128n;
+
+/** Positions of a condition that is made from the id, and the condition id that is their first 31 bytes. */
+function positionsOf({ id }: MarketTerms, outcomes: number) {
+  const condition = BINARY_MODULE | (BigInt(id) << CONDITION_AT);
+  return {
+    conditionId: `0x${condition.toString(16).padStart(64, '0')}`,
+    tokens: Array.from({ length: outcomes }, (_, outcome) => String(condition | BigInt(outcome))),
+  };
 }
 
 function endOf(end: number): object {
@@ -366,7 +383,13 @@ export function catalogFile(markets: readonly MarketTerms[]): object {
   const hash = (label: string) => `0x${createHash('sha256').update(label).digest('hex')}`;
   const events = markets.map((terms) => {
     const outcomes = terms.outcomes ?? ['Yes', 'No'];
-    const tokens = outcomes.map((_, i) => BigInt(hash(`test token ${terms.id}/${i}`)).toString());
+    const { conditionId, tokens } =
+      terms.hasPositions === true
+        ? positionsOf(terms, outcomes.length)
+        : {
+            conditionId: hash(`test condition ${terms.id}`),
+            tokens: outcomes.map((_, i) => BigInt(hash(`test token ${terms.id}/${i}`)).toString()),
+          };
     return {
       id: String(terms.id),
       slug: `event-${terms.id}`,
@@ -376,9 +399,11 @@ export function catalogFile(markets: readonly MarketTerms[]): object {
           id: String(terms.id),
           question: `Question ${terms.id}?`,
           slug: `market-${terms.id}`,
-          conditionId: hash(`test condition ${terms.id}`),
+          conditionId,
           outcomes: JSON.stringify(outcomes),
-          clobTokenIds: JSON.stringify(tokens),
+          ...(terms.hasPositions === true
+            ? { version: 'v2', positionIds: tokens }
+            : { clobTokenIds: JSON.stringify(tokens) }),
           active: true,
           closed: terms.closed ?? false,
           archived: false,
@@ -386,6 +411,8 @@ export function catalogFile(markets: readonly MarketTerms[]): object {
           orderPriceMinTickSize: terms.tick ?? 0.01,
           orderMinSize: terms.minSize ?? 5,
           raw_metadata: terms.metadata,
+          secondsDelay: terms.secondsDelay,
+          feeSchedule: terms.feeSchedule,
           ...(terms.end === undefined ? {} : endOf(terms.end)),
         },
       ],

@@ -1,7 +1,7 @@
 /**
  * Output of a run of tests: a line for each suite that ends and each test that fails. At the end
- * come every failed test with the whole text of its error, the output of its suite, the names once
- * more and the count. A suite that is killed or dies names its running tests.
+ * come every failed test with the whole text of its error, the output of its suite, the slowest tests, the names
+ * once more and the count. A suite that is killed or dies names its running tests.
  *
  * Given to Node as `--test-reporter`; works with the reports of Node 20, 22 and 24.
  */
@@ -28,6 +28,9 @@ interface TestError extends Error {
 /** Failure of a parent of a failed test, which adds nothing. */
 const SUBTESTS_FAILED = 'subtestsFailed';
 const OUTPUT_LINES_MAX = 200;
+/** Tests that take longer than this are listed, the slowest of them. */
+const LONG_MS = 10_000;
+const SLOWEST = 12;
 
 class Report {
   private readonly failures: string[] = [];
@@ -39,6 +42,7 @@ class Report {
   private readonly names: string[] = [];
   private readonly output = new Map<string, string>();
   private readonly failedFiles = new Set<string>();
+  private readonly lengths: { readonly ms: number; readonly text: string }[] = [];
 
   add({ type, data }: TestEvent): string {
     const { file = '', message = '', name = '', nesting = 0 } = data;
@@ -54,7 +58,11 @@ class Report {
     if (type !== 'test:complete') return '';
     this.running.delete(placeOf(data));
     if (data.details?.error !== undefined) this.failedFiles.add(resolve(file));
-    return isSuite(data) ? suiteLine(data) : '';
+    if (isSuite(data)) return suiteLine(data);
+    const ms = data.details?.duration_ms ?? 0;
+    if (nesting === 0 && ms > LONG_MS)
+      this.lengths.push({ ms, text: `${seconds(ms)} ${placeOf(data)}` });
+    return '';
   }
 
   private fail(data: TestEvent['data'], nesting: number): string {
@@ -79,9 +87,9 @@ class Report {
       return [`OUTPUT of ${basename(file)}`, ...lines].join('\n');
     });
     const counts = this.counts.map((line) => line.replace('duration_ms', 'ms')).join(', ');
-    return ['', ...outputs, ...this.failures, [...this.failedNames, counts].join('\n'), ''].join(
-      '\n\n',
-    );
+    const slowest = this.lengths.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST);
+    const last = [...slowest.map(({ text }) => text), ...this.failedNames, counts].join('\n');
+    return ['', ...outputs, ...this.failures, last, ''].join('\n\n');
   }
 }
 
@@ -97,9 +105,12 @@ function placeOf({ file, line, name }: TestEvent['data']): string {
 }
 
 function suiteLine({ details, file = '' }: TestEvent['data']): string {
-  const seconds = ((details?.duration_ms ?? 0) / 1_000).toFixed(1).padStart(6);
   const end = details?.error === undefined ? '' : ', FAILED';
-  return `${seconds} s  ${basename(file)}${end}\n`;
+  return `${seconds(details?.duration_ms ?? 0)} ${basename(file)}${end}\n`;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1_000).toFixed(1).padStart(6)} s `;
 }
 
 function shown(error: TestError | undefined): string {

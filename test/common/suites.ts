@@ -7,7 +7,9 @@ import { ROOT } from './root.ts';
 const SLOW = '.slow.test.ts';
 /** Folders with long waits: their groups begin first, and are small. */
 const LONG_FOLDERS = ['cluster', 'torture', 'cli', 'node', 'page', 'admin', 'fixtures'];
-const FILES_MAX = { long: 4, other: 14 };
+const FILES_MAX = { long: 4, other: 28 };
+
+export type Speed = 'fast' | 'slow' | 'all';
 
 export interface Suite {
   readonly name: string;
@@ -26,15 +28,17 @@ export function testFiles(): readonly string[] {
  *
  * @param wishes folders (`orders`) and files (`test/orders/pool.test.ts`), whose slow files are selected too; none
  *   selects every file
- * @param isAll slow files as well, where there are no wishes
+ * @param speed files that are selected where there are no wishes
  * @returns the files, or the first wish that names nothing
  */
 export function selectFiles(
   wishes: readonly string[],
-  isAll: boolean,
+  speed: Speed,
 ): { readonly files: readonly string[] } | { readonly unknown: string } {
   const all = testFiles();
-  if (wishes.length === 0) return { files: isAll ? all : all.filter((name) => !isSlow(name)) };
+  if (wishes.length === 0) {
+    return { files: all.filter((name) => speed === 'all' || isSlow(name) === (speed === 'slow')) };
+  }
   const selected = new Set<string>();
   for (const wish of wishes) {
     const path = wish.replace(/^(?:\.\/)?(?:dist\/)?test\//, '').replace(/\/$|\.js$/, '');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readConfig, settingsOf } from '../../server/config/config.ts';
 import { PROFILE_ROWS } from '../../server/config/profile.ts';
+import { contract3Of } from '../../server/config/signing-domains.ts';
 
 type Env = Record<string, string | undefined>;
 
@@ -28,12 +29,16 @@ test('every default of the contract holds without any variable', () => {
     adminPort: 3001,
     adminHost: '127.0.0.1',
     adminToken: '',
+    resolverToken: '',
     dataDir: './data',
     workers: 3,
     durability: 'flushed',
     trustProxy: 0,
     rateLimits: true,
     rateLimitsOverrides: {},
+    rateLimitsMode: 'enforce',
+    rebates: 'off',
+    liquidityLevels: 10,
     ordersPer10s: 24_000,
     keysPerHour: 100,
     corsOrigins: ['*'],
@@ -46,6 +51,9 @@ test('every default of the contract holds without any variable', () => {
     verifySignatures: true,
     selfTrade: 'allow',
     openOrdersPerAccount: 65_536,
+    openOrdersPerWallet: 0,
+    exposurePerWallet: 0,
+    invites: false,
     walletsPerSigner: 1_000,
     ledger: false,
     faucet: 0,
@@ -54,7 +62,9 @@ test('every default of the contract holds without any variable', () => {
     logFormat: 'auto',
     demo: true,
     demoTraders: true,
+    app: 'demo',
     resultCodes: false,
+    faults: 'off',
     readyRoute: true,
     resolveConfirm: 'terminal',
     capacities: {
@@ -193,6 +203,7 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['TRUST_PROXY', 0, 16, 'trustProxy'],
   ['CHAIN_ID', 1, 2 ** 53 - 1, 'chainId'],
   ['MAX_BATCH_ORDERS', 1, 5000, 'maxBatchOrders'],
+  ['MAX_CANCEL_IDS', 1000, 3000, 'maxCancelIds'],
   ['MARKETS_MAX', 16, 2 ** 20, 'markets'],
   ['TOKENS_MAX', 32, 2 ** 22, 'tokens'],
   ['ACCOUNTS_MAX', 16, 2 ** 24, 'accounts'],
@@ -207,6 +218,8 @@ const NUMBERS: readonly (readonly [string, number, number, string])[] = [
   ['LOG_SEGMENT_BYTES', 65536, 2 ** 28, 'logSegmentBytes'],
   ['ENGINE_QUEUE', 1, 65536, 'engineQueue'],
   ['OPEN_ORDERS_PER_ACCOUNT', 1, 16777216, 'openOrdersPerAccount'],
+  ['OPEN_ORDERS_PER_WALLET', 0, 16777216, 'openOrdersPerWallet'],
+  ['EXPOSURE_PER_WALLET', 0, 9007199254, 'exposurePerWallet'],
   ['WALLETS_PER_SIGNER', 1, 16777216, 'walletsPerSigner'],
   ['FAUCET', 0, 9007199254, 'faucet'],
   ['ORDERS_PER_10S', 1, 1e9, 'ordersPer10s'],
@@ -278,6 +291,9 @@ test('a wrong text is refused with its variable, the rule and the value', () => 
       ['0x', `0x${'a'.repeat(40)}`, `0x${'a'.repeat(40)}:0x${'b'.repeat(63)}`],
     ],
     ['SAFE_WALLET_FACTORY', ['None', `0x${'a'.repeat(40)}/0x${'b'.repeat(64)}`]],
+    ['EXCHANGE_ADDRESS_3', ['off', '0x', `0x${'a'.repeat(41)}`]],
+    ['BEACON_WALLET_FACTORY', [`0x${'a'.repeat(40)}`, `0x${'a'.repeat(40)}:0x${'b'.repeat(64)}`]],
+    ['UUPS_WALLET_FACTORY', ['None', `0x${'a'.repeat(40)}/0x${'b'.repeat(40)}`]],
     ['VERIFY_SIGNATURES', ['true', 'ON']],
     ['SELF_TRADE', ['cancel', 'decrement']],
     ['LOG_LEVEL', ['trace']],
@@ -306,6 +322,10 @@ test('an admin listener beyond loopback needs a token, which no text repeats', (
   );
   assert(!refused({ ADMIN_TOKEN: 'so secret!' }).join().includes('secret'));
   accepted({ ...elsewhere, ADMIN_PORT: '0' });
+  assert.match(
+    refused({ ADMIN_TOKEN: token, RESOLVER_TOKEN: token })[0]!,
+    /^RESOLVER_TOKEN must be another/,
+  );
   for (const ADMIN_HOST of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) accepted({ ADMIN_HOST });
   const config = accepted({ ...elsewhere, ADMIN_TOKEN: token });
   assert.equal(config.adminToken, token);
@@ -428,7 +448,7 @@ test('a mirror needs a ledger, is no node of a cluster, and has the catalog of i
   for (const needs of [{ MIRROR_URL }, { PLAY: 'day.rec' }, { FAUCET: '1' }]) {
     const [name] = Object.keys(needs);
     const problems = refused({ ...needs, LEDGER: 'off' });
-    assert.deepEqual(problems, [`${name} needs LEDGER=on: it is play money`]);
+    assert.deepEqual(problems, [`${name} needs LEDGER=on: it is about cash`]);
   }
   const CLUSTER = 'etcd://127.0.0.1:2379/a';
   assert(refused({ MIRROR_URL, LEDGER: 'on', CLUSTER }).some((line) => /^MIRROR_URL/.test(line)));
@@ -488,4 +508,20 @@ test('a variable that is probably misspelt is named without its value', () => {
   assert.deepEqual(warnings({ TRADES_ALOWLIST: '' }), [], 'empty is unset');
   assert(!warnings({ DATADIR: 'secret' }).join().includes('secret'));
   assert.deepEqual(warnings({ HOST: '127.0.0.1', PORT: '0', WORKERS: '1', LOG_LEVEL: 'info' }), []);
+});
+
+test('the published contract of version 3 is that of the chain, and an address counts on every chain', () => {
+  const of = (env: Env) => contract3Of(accepted({ CLIENT_PROFILE: 'polymarket', ...env }));
+  const [usual, amoy] = [
+    '0xe3333700cA9d93003F00f0F71f8515005F6c00Aa',
+    '0x9fE6e61422AdB6F610d8597F9684b16912D50C3D',
+  ];
+  assert.deepEqual(
+    ['137', '80002', '31337'].map((CHAIN_ID) => of({ CHAIN_ID })),
+    [usual, amoy, usual],
+  );
+  const own = `0x${'12'.repeat(20)}`;
+  assert.equal(of({ CHAIN_ID: '80002', EXCHANGE_ADDRESS_3: own }), own);
+  assert.equal(of({ EXCHANGE_ADDRESS_3: 'none' }), undefined);
+  assert.equal(contract3Of(accepted()), undefined);
 });

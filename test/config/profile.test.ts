@@ -13,7 +13,8 @@ function settings(env: Readonly<Record<string, string>>) {
   return read.config;
 }
 
-function setting(text: string): string | boolean {
+function setting(text: string): string | number | boolean {
+  if (/^[0-9]+$/.test(text) && text.length > 1) return Number(text);
   return text === 'on' || text === 'off' ? text === 'on' : text;
 }
 

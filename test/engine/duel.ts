@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { audit } from '../../engine/audit.ts';
 import type { EventBuffer } from '../../engine/events.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { unsettledCount } from '../../engine/orders/unsettled.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { State } from '../../engine/tables/layout.ts';
 import { EngineDriver, ROOMY } from './engine-driver.ts';
@@ -59,8 +60,9 @@ export class Duel {
     if (command.kind === 'order') {
       if (outcome.reason === RejectReason.accepted) this.#accept(command, outcome);
       this.#named.add(command.token);
-      for (const fill of outcome.fills) this.#named.add(fill.makerToken);
     }
+    if (command.kind === 'at') this.#placed(outcome);
+    for (const fill of outcome.fills) this.#named.add(fill.makerToken).add(fill.takerToken);
     return outcome;
   }
 
@@ -69,6 +71,17 @@ export class Duel {
     if (outcome.fills.length === 0) return;
     const { making, taking } = outcome;
     this.#results.push({ line, making: BigInt(making), taking: BigInt(taking) });
+  }
+
+  /** Takers that were placed at the end of their delay: what they gave and got follows from their fills. */
+  #placed({ fills }: Outcome): void {
+    for (const fill of fills) {
+      const fee = fill.isScheduled ? 0n : BigInt(fill.fee);
+      const [size, collateral] = [BigInt(fill.size), BigInt(fill.takerCollateral)];
+      const isBuy = fill.takerSide === 'BUY';
+      const [making, taking] = isBuy ? [collateral, size - fee] : [size, collateral - fee];
+      this.#results.push({ line: this.#order(fill.taker), making, taking });
+    }
   }
 
   #compareBook(token: number): void {
@@ -91,6 +104,8 @@ export class Duel {
     audit(t);
     for (let token = 1; token <= this.naive.tokenCount(); token++) this.#compareBook(token);
     assert.equal(t.state[State.openOrders], this.naive.openOrders(), 'open orders');
+    assert.equal(t.delayed.size, this.naive.delayedOrders(), 'delayed orders');
+    assert.equal(unsettledCount(t), this.naive.unsettled.length, 'unsettled fills');
     assert.equal(t.state[State.fills], this.naive.fills, 'fills');
     this.naive.markets.forEach((market, i) => {
       assert.equal(this.driver.rounding(i + 1), Number(market.rounding), `rounding of ${i + 1}`);
@@ -121,7 +136,8 @@ export class Duel {
       sum.settle(maker, maker.side === 'BUY' ? makerCollateral : size, {
         received: maker.side === 'BUY' ? size : makerCollateral,
       });
-      sum.addFee(taker, BigInt(fill.fee));
+      // The answers of a market with a schedule are those of the trade.
+      if (!fill.isScheduled) sum.addFee(taker, BigInt(fill.fee));
       if (taker.token !== maker.token) sum.mintOrMerge(taker, maker, size);
       add(taker, size, BigInt(fill.takerCollateral));
       add(maker, size, makerCollateral);

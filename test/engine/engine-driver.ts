@@ -7,13 +7,17 @@ import {
   encodeCancel,
   encodeCancelOwner,
   encodeConfigure,
+  encodeFeeSchedule,
   encodeFill,
   encodeLevel,
   encodeMarket,
   encodeMarketChange,
   encodeOrder,
   encodePrint,
+  encodeSettle,
+  encodeTakerDelay,
   type MarketFields,
+  neededLimits,
   OrderType,
   PrecheckFlags,
   Side,
@@ -22,6 +26,7 @@ import { Engine } from '../../engine/engine.ts';
 import { EventBuffer } from '../../engine/events.ts';
 import { closedOrder, findOrder } from '../../engine/orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { engineSettings } from '../../engine/reads.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { EndReason, MarketFlag, SOURCE_ADDRESS, Status } from '../../engine/tables/codes.ts';
 import { Depth, type DepthSide, readDepth } from '../../engine/tables/depth.ts';
@@ -111,6 +116,8 @@ export class EngineDriver {
   persistedClosedSequence = 0;
   /** Bound set together with a change of the self-trade policy; 0 = no bound. */
   openOrdersPerAccount = 0;
+  openOrdersPerWallet = 0;
+  exposurePerWallet = 0;
   walletsPerSigner = 0;
   /** True when the first batch, if it sets a policy, also declares a ledger. */
   hasLedger = false;
@@ -220,6 +227,8 @@ export class EngineDriver {
       takerPrice: fillI[i + Fill.takerPrice]!,
       takerCollateral: fillF[f + Fill.takerCollateral]!,
       fee: fillF[f + Fill.fee]!,
+      isScheduled: (fillI[i + Fill.terms]! & 1) === 1,
+      rebate: fillI[i + Fill.rebate]!,
       maker: fillI[i + Fill.makerId + 7]!,
       makerAccount: this.#address(fillI[i + Fill.maker]!),
       makerOwner: this.#address(fillI[i + Fill.makerOwner]!),
@@ -255,7 +264,7 @@ export class EngineDriver {
     const ended = this.endedFrom(endedFrom);
     const making = isOrder ? context.making : 0;
     const taking = isOrder ? context.taking : 0;
-    return { reason, making, taking, fills, ended };
+    return { reason, making, taking, fills, ended, waits: isOrder && context.isDelayed };
   }
 
   #endLine(sequence: number): EndLine {
@@ -307,6 +316,12 @@ export class EngineDriver {
         };
         return kind === 'level' ? encodeLevel(out, fields) : encodePrint(out, fields);
       }
+      case 'fees':
+        return encodeFeeSchedule(out, idWords(command.condition), command);
+      case 'delay':
+        return encodeTakerDelay(out, idWords(command.condition), command.seconds);
+      case 'settle':
+        return encodeSettle(out, command.fault);
       case 'policy':
         return encodeConfigure(
           out,
@@ -316,6 +331,7 @@ export class EngineDriver {
           0,
           this.walletsPerSigner,
           this.hasLedger,
+          neededLimits(engineSettings(this.t), this),
         );
     }
   }
@@ -339,6 +355,8 @@ export class EngineDriver {
       maker: addressWords(line.maker),
       signer: addressWords(line.signer),
       apiKey: Int32Array.of(1, 2, 3, line.signer),
+      ...(line.delay === undefined ? {} : { delay: line.delay }),
+      settlement: line.settlement,
     });
   }
 

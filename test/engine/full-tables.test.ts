@@ -5,17 +5,23 @@ import { ladderRows } from '../../engine/book/matching.ts';
 import { CommandBuffer, commandKind, encodeConfigure } from '../../engine/commands.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
 import { State } from '../../engine/tables/layout.ts';
-import { stateHash } from '../../engine/tables/state-hash.ts';
+import { digestOf, stateHash } from '../../engine/tables/state-hash.ts';
 import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { type Random, rounds, withSeed } from '../common/random.ts';
 import { copyTables } from './copy-tables.ts';
 import { check, Duel } from './duel.ts';
-import { ROOMY, replay } from './engine-driver.ts';
+import { type EngineDriver, ROOMY, replay } from './engine-driver.ts';
 import type { Command, OrderLine } from './naive-types.ts';
 import { BUSY, MARKETS, Stream } from './stream.ts';
 
 /** Runs a stream with late flushes; returns how often a table was full. */
-function runSmall(duel: Duel, stream: Stream, random: Random, length: number): number {
+function runSmall(
+  duel: Duel,
+  stream: Stream,
+  random: Random,
+  length: number,
+  look = (): void => {},
+): number {
   const { driver } = duel;
   const before = new Tables(allocateEngine(driver.t.capacities));
   let full = 0;
@@ -28,6 +34,7 @@ function runSmall(duel: Duel, stream: Stream, random: Random, length: number): n
     // A copy costs far less than the hash, which few commands need.
     copyTables(driver.t, before);
     const { reason } = duel.step(command);
+    look();
     if (reason === RejectReason.tableFull) {
       full += 1;
       assert.equal(
@@ -70,6 +77,111 @@ for (const [table, capacities] of Object.entries(CASES)) {
     });
   });
 }
+
+const FEW_ACCOUNTS = { ...ROOMY, accounts: 40 };
+
+/** A replay in larger tables, where as many order rows may be used as in the smaller ones. */
+function replayInLarger(duel: Duel): EngineDriver['t'] {
+  const { driver } = duel;
+  driver.settle();
+  driver.close();
+  const { history, orders } = driver.t.capacities;
+  const more = Math.floor(history / 2);
+  const { t } = replay(driver.logged, {
+    ...FEW_ACCOUNTS,
+    orders: orders + more,
+    history: history - more,
+  });
+  audit(t);
+  return t;
+}
+
+function assertSameEnd(duel: Duel): void {
+  const { t } = duel.driver;
+  const larger = replayInLarger(duel);
+  assert.equal(digestOf(larger), digestOf(t), 'digests');
+  for (const count of [State.openOrders, State.closed, State.delays, State.fills]) {
+    assert.equal(larger.state[count], t.state[count]);
+  }
+}
+
+for (const [table, capacities] of Object.entries({
+  'open orders': { orders: 24 },
+  'price levels': { levels: ladderRows(100) * 2 + ladderRows(400) + ladderRows(200) },
+})) {
+  test(`a log with taker delays replays alike in a larger table of ${table}`, () => {
+    withSeed((random) => {
+      const duel = new Duel({ ...FEW_ACCOUNTS, orders: 400, history: 300, ...capacities });
+      // It sets the length of history, which the larger tables would take from their size.
+      duel.step({ kind: 'at', time: 1_000_000 });
+      duel.step({ kind: 'policy', policy: 'allow' });
+      const shape = {
+        ...BUSY,
+        accounts: 8,
+        faults: 1,
+        huge: 0,
+        changes: 3,
+        cancels: 12,
+        delays: 25,
+      };
+      const stream = new Stream(random, shape, MARKETS.slice(0, 5));
+      let waited = 0;
+      const full = runSmall(duel, stream, random, rounds(1_500), () => {
+        waited = Math.max(waited, duel.driver.t.delayed.size);
+      });
+      assert(full > 0 && waited > 0, 'the table was full at times, and orders waited');
+      assertSameEnd(duel);
+    });
+  });
+}
+
+test('a delayed order holds a place among the open orders, whatever comes in meanwhile', () => {
+  const duel = new Duel({ ...FEW_ACCOUNTS, orders: 3, history: 300 });
+  const { accepted, tableFull } = RejectReason;
+  const cheap = { collateral: 10_000n };
+  duel.step({ kind: 'at', time: 1_000_000 });
+  duel.step({ kind: 'policy', policy: 'allow' });
+  duel.step({ kind: 'market', condition: 1, outcomes: 2, ...TERMS });
+  assert.equal(duel.step(orderOf(1, { side: 'SELL', maker: 2, signer: 2 })).reason, accepted);
+  assert.equal(duel.step(orderOf(2, { delay: 2 })).waits, true);
+  assert.equal(duel.step(orderOf(3, cheap)).reason, accepted);
+  assert.equal(duel.step(orderOf(4, cheap)).reason, tableFull);
+  assert.equal(duel.step(orderOf(5, { delay: 2 })).reason, tableFull);
+  duel.step({ kind: 'cancel', id: 1, signer: 2 });
+  assert.equal(duel.step(orderOf(6, cheap)).reason, accepted);
+  duel.step({ kind: 'at', time: 1_002_000 });
+  assert.equal(duel.driver.t.state[State.openOrders], 3, 'it rests');
+  assertSameEnd(duel);
+});
+
+test('a book keeps its price levels for a delayed order when its tick changes', () => {
+  const levels = ladderRows(100) + ladderRows(200);
+  const duel = new Duel({ ...FEW_ACCOUNTS, levels, orders: 10, history: 300 });
+  duel.step({ kind: 'at', time: 1_000_000 });
+  duel.step({ kind: 'policy', policy: 'allow' });
+  duel.step({ kind: 'market', condition: 1, outcomes: 2, ...TERMS });
+  duel.step({ kind: 'market', condition: 2, outcomes: 2, ...TERMS, grid: 200 });
+  duel.step(orderOf(1, { side: 'SELL', maker: 2, signer: 2 }));
+  assert.equal(duel.step(orderOf(2, { delay: 2 })).waits, true);
+  duel.step({ kind: 'cancel', id: 1, signer: 2 });
+  const change = { kind: 'change', market: 1, ...TERMS } as const;
+  assert.equal(duel.step({ ...change, grid: 1_000 }).reason, RejectReason.tableFull);
+  assert.equal(duel.step({ ...change, grid: 200 }).reason, RejectReason.accepted);
+  const other = orderOf(3, { token: 3 });
+  assert.equal(duel.step(other).reason, RejectReason.tableFull, 'the levels are held');
+  duel.step({ kind: 'at', time: 1_002_000 });
+  assert.equal(duel.driver.t.state[State.openOrders], 1, 'it rests');
+  assertSameEnd(duel);
+});
+
+const TERMS = {
+  grid: 100,
+  baseFeeBps: 0,
+  minSize: 0n,
+  tradable: true,
+  ended: false,
+  negRisk: false,
+} as const;
 
 function orderOf(id: number, over: Partial<OrderLine> = {}): Command {
   return {

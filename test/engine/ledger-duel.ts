@@ -5,10 +5,18 @@
 import assert from 'node:assert/strict';
 import {
   encodeFunds,
+  encodeInvite,
+  encodeRedeem,
+  encodeRelay,
   encodeResolve,
   encodeResolveStep,
+  encodeRevokeInvites,
+  encodeSeason,
+  encodeSeasonStep,
   encodeWithdrawProposal,
+  RelayKind,
   type RequestIdFields,
+  type WalletLimits,
 } from '../../engine/commands.ts';
 import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.ts';
 import { findPosition } from '../../engine/ledger/positions.ts';
@@ -33,8 +41,9 @@ import { findAccount } from '../../engine/orders/accounts.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { findLevel } from '../../engine/orders/source-rows.ts';
 import { isMirroredToken, tokenBook } from '../../engine/reads.ts';
+import { seasonIsEnding } from '../../engine/season.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { EntryCause } from '../../engine/tables/codes.ts';
+import { EntryCause, SIGNATURE_WORDS } from '../../engine/tables/codes.ts';
 import { ACCOUNT_I, State } from '../../engine/tables/layout.ts';
 import type { AccountRow, MarketRow, Pips, TokenRow } from '../../engine/tables/units.ts';
 import { Duel } from './duel.ts';
@@ -42,9 +51,13 @@ import { addressWords, idWords, ROOMY } from './engine-driver.ts';
 import { type NaiveOrder, settlement } from './naive-book.ts';
 import {
   type FundsLine,
+  type InviteLine,
+  type InviteUseLine,
   NaiveLedger,
+  type RelayLine,
   type RequestLine,
   type ResolveLine,
+  type SeasonLine,
   type WithdrawLine,
 } from './naive-ledger.ts';
 import { NO_ID } from './naive-source.ts';
@@ -56,7 +69,22 @@ export interface StepLine {
   readonly limit: number;
 }
 
-export type LedgerCommand = Command | FundsLine | ResolveLine | StepLine | WithdrawLine;
+export interface SeasonStepLine {
+  readonly kind: 'seasonStep';
+  readonly limit: number;
+}
+
+export type LedgerCommand =
+  | Command
+  | FundsLine
+  | InviteLine
+  | InviteUseLine
+  | RelayLine
+  | ResolveLine
+  | SeasonLine
+  | SeasonStepLine
+  | StepLine
+  | WithdrawLine;
 
 export const WITH_LEDGER: Capacities = { ...ROOMY, positions: 4_096, operatorIds: 1_024 };
 
@@ -79,10 +107,17 @@ export class LedgerDuel {
   #read = 0;
   #now = 0;
 
-  constructor(capacities: Capacities = WITH_LEDGER) {
+  /** @param limits of wallets, in micro-units; without them there are none */
+  constructor(capacities: Capacities = WITH_LEDGER, limits: Partial<WalletLimits> = {}) {
     this.duel = new Duel(capacities, new EventBuffer(2 ** 20));
     this.duel.driver.hasLedger = true;
     this.ledger = new NaiveLedger(this.duel.naive, capacities.operatorIds);
+    const { exposurePerWallet = 0, openOrdersPerWallet = 0 } = limits;
+    this.driver.exposurePerWallet = exposurePerWallet;
+    this.ledger.exposurePerWallet = BigInt(exposurePerWallet);
+    for (const each of [this.driver, this.duel.naive]) {
+      each.openOrdersPerWallet = openOrdersPerWallet;
+    }
     this.step({ kind: 'at', time: 1_000 });
     this.step({ kind: 'policy', policy: 'allow' });
     this.settle();
@@ -100,14 +135,26 @@ export class LedgerDuel {
       case 'merge':
       case 'declare':
       case 'payFees':
+      case 'payRebate':
       case 'drawFees':
         return this.#funds(command);
+      case 'relay':
+        return this.#relay(command);
+      case 'invite':
+        return this.#invite(command);
+      case 'redeem':
+      case 'revoke':
+        return this.#useInvite(command);
       case 'resolve':
         return this.#resolve(command);
       case 'withdrawProposal':
         return this.#withdrawProposal(command);
       case 'step':
         return this.#step(command);
+      case 'season':
+        return this.#season(command);
+      case 'seasonStep':
+        return this.#seasonStep(command);
       default:
         return this.#exchange(command);
     }
@@ -125,10 +172,7 @@ export class LedgerDuel {
       this.#statement();
     }
     const outcome: Outcome = this.duel.step(command);
-    if (command.kind === 'at') {
-      this.#read = 0;
-      this.ledger.beginDue(this.#now);
-    }
+    if (command.kind === 'at') this.#read = 0;
     if (command.kind === 'order' && outcome.reason === RejectReason.accepted) {
       this.ledger.accepted(command);
     }
@@ -161,6 +205,54 @@ export class LedgerDuel {
       assert(found.every((end) => end.reason === 'canceled'));
       this.replaced += ended.size;
     }
+    this.#statement();
+    this.compareWallet(wallet);
+    return reason;
+  }
+
+  #relay(line: RelayLine): RejectReasonCode {
+    const { calls, off, wallet } = line;
+    const reason = this.driver.apply((out) =>
+      encodeRelay(out, {
+        wallet: addressWords(wallet),
+        owner: addressWords(wallet),
+        signature: new Int32Array(SIGNATURE_WORDS),
+        digest: idWords(wallet),
+        nonce: this.ledger.nextNonce(wallet) + off,
+        calls: calls.map(({ amount, kind, market }) => ({
+          kind: RelayKind[kind],
+          market: market as MarketRow | 0,
+          amount,
+        })),
+      }),
+    );
+    if (reason !== RejectReason.tableFull)
+      assert.equal(reason, this.ledger.relay(line), JSON.stringify(line));
+    this.#statement();
+    this.compareWallet(wallet);
+    return reason;
+  }
+
+  #invite(line: InviteLine): RejectReasonCode {
+    const reason = this.driver.apply((out) =>
+      encodeInvite(out, {
+        digests: line.codes.map(idWords),
+        cash: line.cash,
+        note: Buffer.from('a note'),
+      }),
+    );
+    assert.equal(reason, this.ledger.invite(line), JSON.stringify(line));
+    return reason;
+  }
+
+  #useInvite(line: InviteUseLine): RejectReasonCode {
+    const { code, kind, wallet } = line;
+    const reason = this.driver.apply((out) =>
+      kind === 'redeem'
+        ? encodeRedeem(out, idWords(code), addressWords(wallet))
+        : encodeRevokeInvites(out, [idWords(code)]),
+    );
+    assert.equal(reason, this.ledger.useInvite(line), JSON.stringify(line));
     this.#statement();
     this.compareWallet(wallet);
     return reason;
@@ -229,6 +321,34 @@ export class LedgerDuel {
     return reason;
   }
 
+  #season(line: SeasonLine): RejectReasonCode {
+    const { amount: startSum, id } = line;
+    const reason = this.driver.apply((out) => encodeSeason(out, { id: requestId(id), startSum }));
+    assert.equal(reason, this.ledger.season(line, this.#now), JSON.stringify(line));
+    this.#statement();
+    return reason;
+  }
+
+  /** Applies a step of the engine, and checks that it reset wallets that were due, and that the last one left none. */
+  #seasonStep({ limit }: SeasonStepLine): RejectReasonCode {
+    const { ledger } = this;
+    const { t } = this.driver;
+    const reason = this.driver.apply((out) => encodeSeasonStep(out, limit));
+    const reset = this.#statement().map(({ account }) => account);
+    assert(reset.length <= limit, 'wallets that are reset in a step');
+    for (const wallet of reset) {
+      assert(ledger.unreset().includes(wallet), 'a wallet is reset once');
+      ledger.reset(wallet);
+      this.compareWallet(wallet);
+    }
+    if (ledger.ending !== undefined && !seasonIsEnding(t)) {
+      assert.deepEqual(ledger.unreset(), [], 'every wallet is reset');
+      ledger.ending = undefined;
+    }
+    assert.equal(seasonIsEnding(t), ledger.ending !== undefined);
+    return reason;
+  }
+
   /** Returns true for a level that a step has not ended; the engine reports those that it ended. */
   #stillStands({ line, price }: NaiveOrder): boolean {
     if (line.id !== NO_ID) return true;
@@ -277,7 +397,8 @@ export class LedgerDuel {
       assert.equal(f64[d + Event.sharesAfter], shares, 'an entry has the running shares');
       this.#shares.set(key, shares);
       const cause = i32[at + Event.cause]!;
-      if (cause === EntryCause.redeem) entries.push({ cause, account, market: 0 });
+      const { redeem, season } = EntryCause;
+      if (cause === redeem || cause === season) entries.push({ cause, account, market: 0 });
     }
     return entries;
   }
@@ -293,6 +414,8 @@ export class LedgerDuel {
     const cash = [cashTotal(t, account), cashReserved(t, account)];
     const expected = [ledger.cashOf(wallet), ledger.reservedCash(wallet)];
     assert.deepEqual(cash.map(BigInt), expected, `cash of ${wallet}: total, reserved`);
+    if (ledger.exposurePerWallet !== 0n)
+      assert.equal(BigInt(t.walletCosts[account]!), ledger.costOf(wallet), `costs of ${wallet}`);
     assert.equal(this.#cash.get(wallet) ?? 0, cash[0], `the statement of ${wallet}`);
     assert.deepEqual(this.#told.get(`${wallet}/0`) ?? [0, 0], cash, `the events of ${wallet}`);
   }

@@ -3,6 +3,7 @@
  * calls.
  */
 import assert from 'node:assert/strict';
+import type { WalletLimits } from '../../engine/commands.ts';
 import { findPosition } from '../../engine/ledger/positions.ts';
 import {
   cashReserved,
@@ -13,11 +14,13 @@ import {
 } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { seasonIsEnding } from '../../engine/season.ts';
 import { type Capacities, RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import { addressWords } from './engine-driver.ts';
 import { LedgerDuel } from './ledger-duel.ts';
 import type { FundsLine, ResolveLine } from './naive-ledger.ts';
+import type { Command } from './naive-types.ts';
 import { ScriptReader } from './script.ts';
 
 export const UNIT = 1_000_000;
@@ -27,8 +30,8 @@ export class LedgerScript {
   readonly #reader = new ScriptReader();
   #key = 0;
 
-  constructor(capacities?: Capacities) {
-    this.duel = new LedgerDuel(capacities);
+  constructor(capacities?: Capacities, limits?: Partial<WalletLimits>) {
+    this.duel = new LedgerDuel(capacities, limits);
     this.do('at 2', 'market 1');
   }
 
@@ -43,7 +46,11 @@ export class LedgerScript {
   }
 
   reason(line: string): RejectReasonCode {
-    return this.duel.step(this.#reader.read(line));
+    return this.duel.step(this.read(line));
+  }
+
+  read(line: string): Command {
+    return this.#reader.read(line);
   }
 
   line(kind: FundsLine['kind'], wallet: number, amount: number, more = {}): FundsLine {
@@ -72,6 +79,20 @@ export class LedgerScript {
     this.#key += 1;
     const id = { isOperator: true, ms: 1_000, key: this.#key };
     return this.duel.step({ kind: 'withdrawProposal', id, market });
+  }
+
+  season(amount: number): RejectReasonCode {
+    this.#key += 1;
+    const id = { isOperator: true, ms: 1_000, key: this.#key };
+    return this.duel.step({ kind: 'season', id, amount });
+  }
+
+  /** Ends a season in steps of one wallet, the last of which is at a time in seconds. */
+  endSeason(amount: number, time: number): this {
+    assert.equal(this.season(amount), RejectReason.accepted);
+    this.do(`at ${time}`);
+    while (seasonIsEnding(this.t)) this.duel.step({ kind: 'seasonStep', limit: 1 });
+    return this;
   }
 
   /** Runs steps until every resolution is done; returns their number. */

@@ -6,11 +6,20 @@
  */
 import type { Random } from '../common/random.ts';
 import type { LedgerCommand } from './ledger-duel.ts';
-import type { FundsLine, RequestLine, ResolveLine, WithdrawLine } from './naive-ledger.ts';
+import type {
+  FundsLine,
+  InviteLine,
+  InviteUseLine,
+  RelayLine,
+  RequestLine,
+  ResolveLine,
+  SeasonLine,
+  WithdrawLine,
+} from './naive-ledger.ts';
 
 type KeptLine = FundsLine | ResolveLine | WithdrawLine;
 
-import { BUSY, MARKETS, Stream } from './stream.ts';
+import { BUSY, MARKETS, Stream, type StreamShape } from './stream.ts';
 
 const SHARE = 1_000_000;
 /** Proxies and signers of the busy stream, and some that it does not know. */
@@ -26,11 +35,13 @@ export class LedgerStream {
   #proposed = 1;
   #time = 1_000_000;
   #key = 0;
+  /** Number of the next code. */
+  #code = 1;
   readonly #setUp: (() => LedgerCommand)[];
 
-  constructor(random: Random) {
+  constructor(random: Random, shape: Partial<StreamShape> = {}) {
     this.#random = random;
-    this.#orders = new Stream(random, { ...BUSY, ends: 0.1 });
+    this.#orders = new Stream(random, { ...BUSY, ends: 0.1, ...shape });
     // Its markets, then money for those who trade.
     this.#setUp = Array.from({ length: MARKETS.length + 1 }, () => () => this.#order());
     for (let wallet = 1; wallet <= BUSY.accounts && random.chance(95); wallet++) {
@@ -51,6 +62,8 @@ export class LedgerStream {
     if (random.chance(86)) return this.#order();
     if (this.#resolving.length > 0 && random.chance(40)) return this.#step();
     if (this.#recent.length > 0 && random.chance(6)) return this.#again();
+    if (random.chance(15)) return this.#relay();
+    if (random.chance(10)) return this.#invitation();
     if (random.chance(0.5)) return this.#keep(this.#resolve());
     if (random.chance(1.5)) return this.#keep(this.#propose());
     if (random.chance(1.5)) return this.#keep(this.#withdrawProposal());
@@ -64,6 +77,41 @@ export class LedgerStream {
       { kind: 'step' as const, market, limit: 1_000_000 },
       { kind: 'step' as const, market, limit: 1_000_000 },
     ]);
+  }
+
+  /** Ends all markets, then a season in small steps, with commands of every kind between them. */
+  *seasonEnd(): Generator<LedgerCommand> {
+    const random = this.#random;
+    const limit = 1_000_000;
+    yield this.#season();
+    for (let market = 1; market <= MARKETS.length; market++) {
+      const weights = Array.from({ length: MARKETS[market - 1]![0] }, () => 1);
+      yield { kind: 'withdrawProposal', id: this.#goodId(), market };
+      yield { kind: 'resolve', id: this.#goodId(), market, weights, isVoid: false, group: 0 };
+      for (let i = 0; i < 3; i++) yield { kind: 'step', market, limit };
+    }
+    yield { ...this.#season(), amount: random.pick([...BAD_AMOUNTS, 2 ** 52]) };
+    const line = this.#season();
+    yield line;
+    yield line;
+    yield this.#season();
+    for (let i = 0; i < 120; i++) {
+      if (random.chance(12)) yield { kind: 'seasonStep', limit: random.pick([1, 1, 2, 3]) };
+      else if (random.chance(30)) yield random.chance(50) ? this.#funds() : this.#relay();
+      else yield this.next();
+    }
+    yield this.#orders.pass(1_000);
+    for (let i = 0; i < 2; i++) yield { kind: 'seasonStep', limit };
+    for (let i = 0; i < 60; i++) yield this.next();
+  }
+
+  #season(): SeasonLine {
+    return { kind: 'season', id: this.#goodId(), amount: this.#random.between(1, 2_000) * SHARE };
+  }
+
+  #goodId(): RequestLine {
+    this.#key += 1;
+    return { isOperator: true, ms: this.#time, key: this.#key };
   }
 
   #pass(): LedgerCommand {
@@ -100,7 +148,7 @@ export class LedgerStream {
     const kind = random.pick([
       ...(['deposit', 'deposit', 'split', 'split', 'split', 'merge', 'withdraw'] as const),
       ...(['deposit', 'split', 'merge', 'withdraw', 'declare'] as const),
-      ...(['declare', 'payFees', 'drawFees'] as const),
+      ...(['declare', 'payFees', 'payRebate', 'drawFees'] as const),
     ]);
     const isBad = random.chance(3);
     return {
@@ -113,11 +161,49 @@ export class LedgerStream {
     };
   }
 
+  #relay(): RelayLine {
+    const random = this.#random;
+    const market = 1 + random.below(MARKETS.length);
+    const calls = Array.from({ length: random.between(1, 6) }, () => ({
+      kind: random.pick(['approve', 'split', 'split', 'merge', 'merge', 'redeem'] as const),
+      // The same market mostly, so that a call needs what another brought.
+      market: random.chance(70) ? market : random.chance(3) ? 99 : random.below(MARKETS.length + 1),
+      amount: random.chance(3) ? random.pick(BAD_AMOUNTS) : this.#amount('merge'),
+    }));
+    return {
+      kind: 'relay',
+      wallet: random.chance(1) ? 90 + random.below(9) : 1 + random.below(WALLETS),
+      off: random.chance(10) ? random.pick([-1, 1, 2 ** 40]) : 0,
+      // Redemptions are rarely possible.
+      calls: random.chance(80)
+        ? calls.filter(({ kind }, i) => i === 0 || kind !== 'redeem')
+        : calls,
+    };
+  }
+
+  #invitation(): InviteLine | InviteUseLine {
+    const random = this.#random;
+    if (random.chance(25)) {
+      const isNew = random.chance(80);
+      const first = isNew ? this.#code : 1 + random.below(this.#code);
+      const codes = Array.from({ length: random.between(1, 4) }, (_, i) => first + i);
+      if (isNew) this.#code += codes.length;
+      const cash = random.chance(5) ? random.pick(BAD_AMOUNTS) : random.below(3) * 50 * SHARE;
+      return { kind: 'invite', codes, cash };
+    }
+    return {
+      kind: random.chance(15) ? 'revoke' : 'redeem',
+      code: 1 + random.below(this.#code + 1),
+      wallet: 1 + random.below(WALLETS + 20),
+    };
+  }
+
   #amount(kind: FundsLine['kind']): number {
     const random = this.#random;
     if (random.chance(10)) return random.between(1, 300);
     if (random.chance(0.5)) return 2 ** 52 - random.below(3);
-    if (kind === 'payFees' || kind === 'drawFees') return random.between(1, SHARE / 2);
+    if (kind === 'payFees' || kind === 'payRebate' || kind === 'drawFees')
+      return random.between(1, SHARE / 2);
     return random.between(1, kind === 'deposit' ? 400 * SHARE : 60 * SHARE);
   }
 

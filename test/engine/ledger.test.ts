@@ -57,6 +57,56 @@ function exampleRows(): number[][] {
   });
 }
 
+test('the end of a season pays out and in what wallets have beside the start sum, and nothing else', () => {
+  const script = new LedgerScript();
+  script
+    .fund('deposit', 1, 700 * UNIT)
+    .fund('deposit', 2, 50 * UNIT)
+    .fund('deposit', 3, 9 * UNIT);
+  script.fund('withdraw', 3, 9 * UNIT);
+  // It signs for wallet 2 and has nothing itself.
+  script.fund('declare', 2, 0, { signer: 4 });
+  script.do('buy #1 10 @ 0.50 by 1', 'buy #2 10 @ 0.50 No by 2/4 type 1');
+  script.resolve([1, 0]);
+  script.finish();
+  script.endSeason(200 * UNIT, 3);
+  const cash = [1, 2, 3, 4].map((wallet) => script.cash(wallet)[0] / UNIT);
+  assert.deepEqual(cash, [200, 200, 200, 0]);
+  assert.equal(ledgerTotals(script.t).deposited, 600 * UNIT);
+  script.duel.compareAll();
+  audit(script.t);
+});
+
+test('a season does not end while anything is held, open, proposed or under way', () => {
+  const script = new LedgerScript();
+  script.fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 100 * UNIT);
+  const { accepted, seasonBusy } = RejectReason;
+  const isBusy = (what: string) => assert.equal(script.season(UNIT), seasonBusy, what);
+  script.do('buy #1 1 @ 0.50 by 1');
+  isBusy('an order');
+  script.do('cancel #1 by 1').fund('split', 1, UNIT);
+  isBusy('a position');
+  script.fund('merge', 1, UNIT);
+  script.resolve([1, 0], { review: 1_000 });
+  isBusy('a proposal');
+  script.withdrawProposal(1);
+  script.resolve([1, 0]);
+  isBusy('a resolution');
+  script.finish();
+  assert.equal(script.season(UNIT), accepted);
+});
+
+test('the last step of a season is of a later millisecond than its last trade may be', () => {
+  const script = new LedgerScript();
+  script.fund('deposit', 1, 100 * UNIT);
+  assert.equal(script.season(UNIT), RejectReason.accepted);
+  for (let i = 0; i < 3; i++) script.duel.step({ kind: 'seasonStep', limit: 10 });
+  assert.equal(script.ask('deposit', 1, UNIT), RejectReason.seasonEnding);
+  script.do('at 2.001');
+  script.duel.step({ kind: 'seasonStep', limit: 10 });
+  script.fund('deposit', 1, UNIT);
+});
+
 test('the engine gives the worked example of the page, row by row', () => {
   const script = new LedgerScript();
   const shown: number[][] = [];
@@ -419,6 +469,15 @@ test('a signer with too many open orders is not replaced before they are cancell
   run('cancel #1 by 2');
   assert.equal(fund('declare', 8, 3), RejectReason.accepted);
   assert.equal(driver.t.state[State.openOrders], 0);
+  fund('declare', 8, 2);
+  run('buy #79000 1 @ 0.40 No by 2');
+  place(80_000, CANCEL_ORDERS_MAX - 1, '8/2');
+  const delayed = ['buy #79001 1 @ 0.60 by 8/2 delay 9', 'buy #79002 1 @ 0.60 by 8/2 delay 9'];
+  assert.deepEqual(run(...delayed), [RejectReason.accepted, RejectReason.accepted]);
+  assert.equal(fund('declare', 8, 3), RejectReason.signerHasOrders, 'orders that wait count');
+  run('cancel #79001 by 2', 'cancel #79000 by 2');
+  assert.equal(fund('declare', 8, 3), RejectReason.accepted);
+  assert.equal(driver.t.state[State.openOrders]! + driver.t.delayed.size, 0);
   fund('declare', 8, 2);
   place(2_000, 1, '8/2');
   place(3_000, SIGNER_ORDERS_WALKED_MAX, '2');

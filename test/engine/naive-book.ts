@@ -9,6 +9,7 @@ import type {
   FillLine,
   OrderLine,
   Policy,
+  Schedule,
   SideName,
   Terms,
 } from './naive-types.ts';
@@ -27,6 +28,7 @@ const STATUS_OF: Readonly<Record<EndWord, string>> = {
   selfTrade: 'canceled',
   resolved: 'canceled',
   endReached: 'canceled',
+  unmatched: 'canceled',
 };
 
 export interface NaiveOrder {
@@ -37,6 +39,33 @@ export interface NaiveOrder {
   remaining: bigint;
   /** Collateral that a BUY has paid so far. */
   paid: bigint;
+}
+
+/** An order that waits for a taker delay. */
+export interface DelayedOrder {
+  readonly order: NaiveOrder;
+  /** Unix milliseconds. */
+  readonly due: number;
+}
+
+/** A fill that is settled later. */
+export interface UnsettledFill {
+  readonly fill: FillLine;
+  readonly market: NaiveMarket;
+  readonly sequence: number;
+  /** Unix milliseconds. */
+  readonly due: number;
+  readonly fails: boolean;
+  readonly fault: number;
+  /** Change of the market's rounding. */
+  readonly rounding: bigint;
+}
+
+interface Trade {
+  readonly price: number;
+  readonly side: SideName;
+  /** Sequence of its fill. */
+  readonly sequence: number;
 }
 
 export interface Plan {
@@ -52,10 +81,23 @@ export interface Settlement {
   taking: bigint;
   readonly fills: FillLine[];
   readonly ended: EndLine[];
+  waits: boolean;
 }
 
 export function settlement(): Settlement {
-  return { making: 0n, taking: 0n, fills: [], ended: [] };
+  return { making: 0n, taking: 0n, fills: [], ended: [], waits: false };
+}
+
+const MICRO = 1_000_000n;
+/** docs/protocol.md#fees: 0.00001 of collateral. */
+const STEP = 10n;
+
+/** Fee of a schedule on shares at a price in pips, rounded down. */
+export function scheduleFee({ exponent, rate }: Schedule, shares: bigint, pips: number): bigint {
+  const spread = BigInt(pips) * BigInt(PIPS - pips);
+  const whole = BigInt(PIPS) * BigInt(PIPS);
+  const fee = shares * BigInt(rate) * spread ** BigInt(exponent);
+  return (fee / (MICRO * whole ** BigInt(exponent) * STEP)) * STEP;
 }
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
@@ -85,6 +127,8 @@ export function ticksOf(order: OrderLine, grid: number): number {
 
 export class NaiveMarket {
   terms: Terms;
+  /** `undefined` = none; also one of rate 0. */
+  schedule: Schedule | undefined;
   isResolved = false;
   /** Terms without the halt of a proposed payout. */
   held: Terms | undefined;
@@ -94,9 +138,14 @@ export class NaiveMarket {
   readonly firstToken: number;
   readonly outcomes: number;
   open: NaiveOrder[] = [];
+  /** Seconds. */
+  takerDelay = 0;
+  /** In order of arrival. */
+  delayed: DelayedOrder[] = [];
   /** Shortfall of collateral in settlement (below 0): docs/protocol.md#settlement. */
   rounding = 0n;
-  readonly last = new Map<number, { price: number; side: SideName }>();
+  /** Trades of each token, without those that failed. */
+  readonly trades = new Map<number, Trade[]>();
   /** Batch time of the last change by token: the two books of a pair always change together. */
   readonly changedAt = new Map<number, number>();
 
@@ -169,8 +218,26 @@ export class NaiveMarket {
     return total;
   }
 
+  /** Most that a taking BUY may owe as a fee: the dearest of all prices up to its limit. */
+  largestFee(shares: bigint, limit: number): bigint {
+    let largest = 0n;
+    const step = PIPS / this.terms.grid;
+    for (let pips = step; this.schedule !== undefined && pips <= limit; pips += step) {
+      const fee = scheduleFee(this.schedule, shares, pips);
+      if (fee > largest) largest = fee;
+    }
+    return largest;
+  }
+
   /** Settles one fill at the maker's price (docs/protocol.md#settlement). */
-  fill(taker: NaiveOrder, maker: NaiveOrder, size: bigint, match: number, out: Settlement): void {
+  fill(
+    taker: NaiveOrder,
+    maker: NaiveOrder,
+    size: bigint,
+    match: number,
+    out: Settlement,
+    sequence = match,
+  ): void {
     const t = taker.line;
     const m = maker.line;
     const sameToken = t.token === m.token;
@@ -190,16 +257,19 @@ export class NaiveMarket {
     const bps = BigInt(this.terms.baseFeeBps);
     const p = BigInt(takerPrice);
     const smaller = BigInt(Math.min(takerPrice, PIPS - takerPrice));
-    const fee =
+    const { schedule } = this;
+    const baseFee =
       t.side === 'BUY'
         ? (bps * smaller * size) / (10_000n * p)
         : (bps * smaller * size) / (10_000n * 10_000n);
+    const fee = schedule === undefined ? baseFee : scheduleFee(schedule, size, takerPrice);
     out.making += t.side === 'BUY' ? takerCollateral : size;
-    out.taking += (t.side === 'BUY' ? size : takerCollateral) - fee;
+    out.taking += t.side === 'BUY' ? size : takerCollateral;
+    if (schedule === undefined) out.taking -= fee;
     taker.remaining -= size;
     maker.remaining -= size;
-    this.last.set(t.token, { price: takerPrice, side: t.side });
-    if (!sameToken) this.last.set(m.token, { price: maker.price, side: m.side });
+    this.trade(t.token, { price: takerPrice, side: t.side, sequence });
+    if (!sameToken) this.trade(m.token, { price: maker.price, side: m.side, sequence });
     out.fills.push({
       kind: sameToken ? 'fills' : t.side === 'BUY' ? 'mints' : 'merges',
       match,
@@ -212,6 +282,8 @@ export class NaiveMarket {
       takerPrice,
       takerCollateral,
       fee,
+      isScheduled: schedule !== undefined,
+      rebate: schedule?.rebate ?? 0,
       maker: m.id,
       makerAccount: m.maker,
       makerOwner: m.signer,
@@ -220,6 +292,23 @@ export class NaiveMarket {
       makerCollateral,
     });
     if (maker.remaining === 0n) this.close(maker, 'filled', out);
+  }
+
+  trade(token: number, trade: Trade): void {
+    this.trades.set(token, [...(this.trades.get(token) ?? []).slice(-200), trade]);
+  }
+
+  /** Takes back what a failed fill left in the market. */
+  fail({ fill, rounding, sequence }: UnsettledFill, time: number): void {
+    this.rounding -= rounding;
+    for (const token of new Set([fill.takerToken, fill.makerToken])) {
+      const trades = this.trades.get(token)!;
+      if (trades.at(-1)!.sequence === sequence) this.touch(token, time);
+      this.trades.set(
+        token,
+        trades.filter((each) => each.sequence !== sequence),
+      );
+    }
   }
 
   /** Pays, never beyond the makerAmount of a BUY over its whole life. */
@@ -232,6 +321,7 @@ export class NaiveMarket {
   close(order: NaiveOrder, reason: EndWord, out: Settlement): void {
     const at = this.open.indexOf(order);
     if (at !== -1) this.open.splice(at, 1);
+    this.delayed = this.delayed.filter((each) => each.order !== order);
     // A level of the source leaves no finished order.
     if (order.line.id === 0) return;
     const status = STATUS_OF[reason];
@@ -247,7 +337,7 @@ export class NaiveMarket {
       const levels = seen.side === 'BUY' ? bids : asks;
       levels.set(seen.price, (levels.get(seen.price) ?? 0n) + order.remaining);
     }
-    const last = this.last.get(token);
+    const last = this.trades.get(token)?.at(-1);
     return {
       bids: [...bids].sort((a, b) => a[0] - b[0]),
       asks: [...asks].sort((a, b) => b[0] - a[0]),

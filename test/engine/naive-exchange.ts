@@ -11,25 +11,54 @@ import {
   type Settlement,
   settlement,
   ticksOf,
+  type UnsettledFill,
 } from './naive-book.ts';
 import { NO_ID, runSource } from './naive-source.ts';
 import type {
   BookView,
   Command,
   EndWord,
+  FillLine,
   OrderLine,
   Outcome,
   Policy,
+  Schedule,
   Terms,
 } from './naive-types.ts';
 
 const AMOUNT_MAX = 2n ** 53n - 1n;
 const FEE_BPS_MAX = 1_000;
 const PIPS = 10_000;
+/** Delayed orders of one signer. */
+const DELAYED_OF_OWNER = 64;
+/** Delayed orders that one batch places. */
+const DELAYED_STEP = 128;
+/** Fills that one batch settles. */
+const UNSETTLED_STEP = 256;
 
 /** A ledger as an exchange sees it: it decides whether the wallet of an order can pay. */
 export interface Purse {
-  covers(order: OrderLine): boolean;
+  /** Start sum of the season that ends: meanwhile no order is taken. */
+  readonly ending: bigint | undefined;
+  /** @param fee that it may owe on top of its collateral */
+  covers(order: OrderLine, fee?: bigint): boolean;
+  /** Returns true for a BUY that exceeds the exposure of its wallet. */
+  exposes(order: OrderLine): boolean;
+  /** Begins resolutions that are due in a batch of this time. */
+  beginDue(now: number): void;
+  /** Gives everything back that a fill moved. */
+  takeBack(fill: FillLine, market: number): void;
+}
+
+/** True when a sale at some price of a grid owes more than its proceeds, both not rounded. */
+function takesMoreThanProceeds({ exponent, rate }: Schedule, grid: number): boolean {
+  const e = BigInt(exponent);
+  for (let tick = 1n; tick < BigInt(grid); tick++) {
+    const g = BigInt(grid);
+    const fee = BigInt(rate) * (tick * (g - tick)) ** e * g;
+    if (fee > 1_000_000n * tick * (g * g) ** e) return true;
+  }
+  return false;
 }
 
 export class NaiveExchange {
@@ -37,17 +66,22 @@ export class NaiveExchange {
   fills = 0;
   /** Bound of open orders; 0 = none. */
   openOrdersPerAccount = 0;
+  openOrdersPerWallet = 0;
   /** Bound of wallets beside the signer's own address; 0 = none. */
   walletsPerSigner = 0;
   purse: Purse | undefined;
+  unsettled: UnsettledFill[] = [];
   #time = 0;
+  #out = settlement();
+  #arrivals = 0;
   #policy: Policy = 'allow';
-  readonly #conditions = new Set<number>();
+  readonly #conditions = new Map<number, NaiveMarket>();
   readonly #accepted = new Set<number>();
   readonly #bindings = new Map<number, number>();
 
   run(command: Command): Outcome {
     const out = settlement();
+    this.#out = out;
     const reason = this.#apply(command, out);
     return { reason, ...out };
   }
@@ -64,6 +98,10 @@ export class NaiveExchange {
   /** Signer of a wallet, `undefined` when unknown. */
   boundTo(wallet: number): number | undefined {
     return this.#bindings.get(wallet);
+  }
+
+  signsForOthers(signer: number): boolean {
+    return [...this.#bindings].some(([wallet, of]) => of === signer && wallet !== signer);
   }
 
   /**
@@ -84,6 +122,8 @@ export class NaiveExchange {
   /** Marks a market as resolved: no change makes it trade again. */
   resolve(number: number): void {
     const market = this.markets[number - 1]!;
+    this.#settleWhere((each) => each.market === market);
+    for (const { order } of market.delayed) market.close(order, 'resolved', this.#out);
     market.isResolved = true;
     market.held = undefined;
     market.terms = { ...market.terms, tradable: false, ended: true };
@@ -111,6 +151,10 @@ export class NaiveExchange {
 
   book(token: number): BookView | undefined {
     return this.marketOf(token)?.book(token);
+  }
+
+  delayedOrders(): number {
+    return this.markets.reduce((count, { delayed }) => count + delayed.length, 0);
   }
 
   openOrders(): number {
@@ -146,21 +190,118 @@ export class NaiveExchange {
         out.taking = 0n;
         return reason;
       }
+      case 'fees':
+        return this.#setSchedule(command, out);
       case 'policy':
         this.#policy = command.policy;
         return RejectReason.accepted;
+      case 'settle':
+        this.#settleWhere(({ fault }) => command.fault === -1 || fault === command.fault);
+        return RejectReason.accepted;
+      case 'delay': {
+        const market = this.#conditions.get(command.condition);
+        if (market === undefined) return RejectReason.marketRefused;
+        const isValid = command.seconds >= 0 && command.seconds <= 3_600;
+        if (!isValid) return RejectReason.takerDelayInvalid;
+        market.takerDelay = command.seconds;
+        return RejectReason.accepted;
+      }
       case 'at':
         this.#time = command.time;
-        this.#closeWhere(
-          ({ line }, market) => {
-            const due = market.isDue(this.#time) ? market.end : this.#time;
-            return line.expiration !== 0 && line.expiration * 1_000 <= due;
-          },
-          'expired',
-          out,
-        );
-        for (const market of this.markets) this.#endIfDue(market, out);
+        this.#passTime(out);
+        this.purse?.beginDue(this.#time);
+        // Nobody is answered.
+        out.making = 0n;
+        out.taking = 0n;
         return RejectReason.accepted;
+    }
+  }
+
+  #settleWhere(isMeant: (each: UnsettledFill) => boolean): void {
+    for (const each of this.unsettled.filter(isMeant)) {
+      this.unsettled = this.unsettled.filter((other) => other !== each);
+      if (!each.fails) continue;
+      each.market.fail(each, this.#time);
+      this.purse!.takeBack(each.fill, 1 + this.markets.indexOf(each.market));
+    }
+  }
+
+  /** Lets happen what is due, by time: at one time fills are settled, orders expire, then markets end, then delayed orders are placed. */
+  #passTime(out: Settlement): void {
+    let left = DELAYED_STEP;
+    let fills = UNSETTLED_STEP;
+    for (;;) {
+      const due: { readonly time: number; readonly rank: number; readonly run: () => void }[] = [];
+      for (const each of fills === 0 ? [] : this.unsettled) {
+        const run = (): void => {
+          fills -= 1;
+          this.#settleWhere((other) => other === each);
+        };
+        due.push({ time: each.due, rank: -2, run });
+      }
+      for (const market of this.markets) {
+        for (const order of market.open) {
+          const time = order.line.expiration * 1_000;
+          if (time === 0) continue;
+          const run = (): void => {
+            market.close(order, 'expired', out);
+            market.touch(order.line.token, this.#time);
+          };
+          due.push({ time, rank: -1, run });
+        }
+        if (market.isDue(this.#time)) {
+          due.push({ time: market.end, rank: 0, run: () => this.#endIfDue(market, out) });
+        }
+        for (const each of left === 0 ? [] : market.delayed) {
+          const run = (): void => {
+            left -= 1;
+            this.#placeDelayed(each.order, market, out);
+          };
+          due.push({ time: each.due, rank: 1 + each.order.arrival, run });
+        }
+      }
+      const now = due.filter(({ time }) => time <= this.#time);
+      now.sort((a, b) => a.time - b.time || a.rank - b.rank);
+      if (now[0] === undefined) return;
+      now[0].run();
+    }
+  }
+
+  #placeDelayed(order: NaiveOrder, market: NaiveMarket, out: Settlement): void {
+    market.delayed = market.delayed.filter((each) => each.order !== order);
+    const ended = this.#endOfDelay(order, market, out);
+    if (ended !== undefined) market.close(order, ended, out);
+  }
+
+  /** Places a delayed order, or returns why it ends instead. */
+  #endOfDelay(order: NaiveOrder, market: NaiveMarket, out: Settlement): EndWord | undefined {
+    const { line } = order;
+    if (line.expiration !== 0 && line.expiration * 1_000 <= this.#time) return 'expired';
+    const isLow = line.feeRateBps < market.terms.baseFeeBps;
+    if (!market.terms.tradable || isLow || !this.#mayRest(line)) return 'unmatched';
+    const taker = { ...order, arrival: this.#nextArrival() };
+    const plan = market.plan(taker, this.#policy);
+    const refusal = this.#matchRefusal(taker, market, plan, out);
+    if (refusal === RejectReason.selfTrade) return 'selfTrade';
+    if (refusal !== RejectReason.accepted) return 'unmatched';
+    this.#execute(taker, market, plan, out);
+    return undefined;
+  }
+
+  #nextArrival(): number {
+    this.#arrivals += 1;
+    return this.#arrivals;
+  }
+
+  /** Reserves the money of delayed orders for a new fee, in order of arrival. */
+  #holdAgain(market: NaiveMarket, out: Settlement): void {
+    const waiting = market.delayed;
+    market.delayed = [];
+    for (const each of waiting) {
+      const { line, price } = each.order;
+      const fee = line.side === 'BUY' ? market.largestFee(line.shares, price) : 0n;
+      if (this.purse?.covers(line, fee) === false) market.close(each.order, 'unmatched', out);
+      else market.delayed.push(each);
     }
   }
 
@@ -177,6 +318,10 @@ export class NaiveExchange {
         market.touch(order.line.token, this.#time);
         count += 1;
       }
+      for (const { order } of market.delayed.filter((each) => isMeant(each.order, market))) {
+        market.close(order, reason, out);
+        count += 1;
+      }
     }
     return count;
   }
@@ -184,16 +329,25 @@ export class NaiveExchange {
   /** Ends matching orders among the newest open ones of the owner, up to the command's limit. */
   #cancelOwned(command: Extract<Command, { kind: 'cancel-all' }>, out: Settlement): void {
     const { limit, market, signer, token } = command;
+    const isChosen = ({ line }: NaiveOrder, its: NaiveMarket): boolean =>
+      line.signer === signer &&
+      (market === 0 || its === this.markets[market - 1]) &&
+      (token === 0 || line.token === token);
+    // Delayed orders come first, by arrival.
+    const waiting = this.markets
+      .flatMap((its) => its.delayed.map(({ order }) => ({ order, its })))
+      .filter(({ its, order }) => isChosen(order, its))
+      .sort((a, b) => a.order.arrival - b.order.arrival)
+      .map(({ order }) => order);
+    const left = Math.max(0, limit - waiting.length);
     const looked = this.markets
       .flatMap(({ open }) => open)
       .filter(({ line }) => line.signer === signer)
       .sort((a, b) => b.arrival - a.arrival)
-      .slice(0, limit);
+      .slice(0, left);
+    const isMeant = [...waiting.slice(0, limit), ...looked];
     this.#closeWhere(
-      (order, its) =>
-        looked.includes(order) &&
-        (market === 0 || its === this.markets[market - 1]) &&
-        (token === 0 || order.line.token === token),
+      (order, its) => isMeant.includes(order) && isChosen(order, its),
       'canceled',
       out,
     );
@@ -202,11 +356,27 @@ export class NaiveExchange {
   #register(line: Extract<Command, { kind: 'market' }>, out: Settlement): RejectReasonCode {
     const { condition, outcomes } = line;
     if (this.#conditions.has(condition)) return RejectReason.marketRefused;
-    this.#conditions.add(condition);
     const market = new NaiveMarket(line, this.tokenCount() + 1, outcomes, this.#time);
+    this.#conditions.set(condition, market);
     this.markets.push(market);
     market.end = line.end ?? 0;
     this.#endIfDue(market, out);
+    return RejectReason.accepted;
+  }
+
+  #setSchedule(line: Extract<Command, { kind: 'fees' }>, out: Settlement): RejectReasonCode {
+    const market = this.#conditions.get(line.condition);
+    if (market === undefined) return RejectReason.marketRefused;
+    const { exponent, rate, rebate } = line;
+    const isValid =
+      [rate, rebate].every((part) => part >= 0 && part <= 1_000_000) &&
+      exponent >= 0 &&
+      exponent <= 4;
+    if (!isValid || takesMoreThanProceeds(line, market.terms.grid))
+      return RejectReason.feeScheduleInvalid;
+    market.schedule = rate === 0 ? undefined : { exponent, rate, rebate };
+    market.touchAll(this.#time);
+    this.#holdAgain(market, out);
     return RejectReason.accepted;
   }
 
@@ -223,6 +393,9 @@ export class NaiveExchange {
     const market = this.markets[number - 1];
     if (market === undefined || market.terms.negRisk !== wanted.negRisk)
       return RejectReason.marketRefused;
+    const { schedule } = market;
+    if (schedule !== undefined && takesMoreThanProceeds(schedule, wanted.grid))
+      return RejectReason.feeScheduleInvalid;
     const isOver = market.isResolved || market.hasReachedEnd;
     const over = isOver ? { ...wanted, tradable: false, ended: true } : wanted;
     if (market.held !== undefined) market.held = over;
@@ -242,6 +415,7 @@ export class NaiveExchange {
   }
 
   #place(line: OrderLine, out: Settlement): RejectReasonCode {
+    if (this.purse?.ending !== undefined) return RejectReason.seasonEnding;
     const early = this.#requestRefusal(line);
     if (early !== RejectReason.accepted) return early;
     const market = this.marketOf(line.token);
@@ -260,24 +434,53 @@ export class NaiveExchange {
     const isFree = line.signatureType === 0 || line.derived === true;
     if (!isFree && bound !== line.signer) return RejectReason.binding;
     if (this.purse?.covers(line) === false) return RejectReason.notEnough;
+    const taker: NaiveOrder = {
+      line,
+      price,
+      arrival: this.#nextArrival(),
+      remaining: line.shares,
+      paid: 0n,
+    };
+    const plan = market.plan(taker, this.#policy);
+    const takes = plan.steps.length > 0 || plan.stoppedBy !== undefined;
+    if (takes && line.side === 'BUY' && !line.postOnly) {
+      const fee = market.largestFee(line.shares, price);
+      if (this.purse?.covers(line, fee) === false) return RejectReason.notEnough;
+    }
+    if (line.side === 'BUY' && this.purse?.exposes(line)) return RejectReason.exposureTooHigh;
     if (!this.#mayRest(line)) return RejectReason.tooManyOpen;
     if (!this.#mayHaveWallet(line)) return RejectReason.tooManyWallets;
+    const delay = Math.max(market.takerDelay, line.delay ?? 0);
+    const isDelayed = takes && delay > 0;
+    if (isDelayed && !this.#mayDelay(line)) return RejectReason.tooManyDelayed;
 
-    const arrival = this.#accepted.size;
-    const taker: NaiveOrder = { line, price, arrival, remaining: line.shares, paid: 0n };
-    const plan = market.plan(taker, this.#policy);
     const unmatched = this.#matchRefusal(taker, market, plan, out);
     if (unmatched !== RejectReason.accepted) return unmatched;
     this.#accepted.add(line.id);
     this.#bindings.set(line.maker, line.signer);
-    this.#execute(taker, market, plan, out);
+    if (isDelayed) {
+      const due = this.#time + delay * 1_000;
+      const expiry = line.expiration === 0 ? due : line.expiration * 1_000;
+      market.delayed.push({ order: taker, due: Math.min(due, expiry) });
+      out.waits = true;
+      return RejectReason.accepted;
+    }
+    this.#execute(taker, market, plan, out, line.settlement);
     return RejectReason.accepted;
   }
 
-  #mayRest({ signer, type }: OrderLine): boolean {
-    if (this.openOrdersPerAccount === 0 || type === 'FOK' || type === 'FAK') return true;
+  #mayRest({ maker, signer, type }: OrderLine): boolean {
+    if (type === 'FOK' || type === 'FAK') return true;
     const open = this.markets.flatMap((market) => market.open);
+    const ofWallet = open.filter(({ line }) => line.maker === maker && line.id !== NO_ID).length;
+    if (this.openOrdersPerWallet !== 0 && ofWallet >= this.openOrdersPerWallet) return false;
+    if (this.openOrdersPerAccount === 0) return true;
     return open.filter(({ line }) => line.signer === signer).length < this.openOrdersPerAccount;
+  }
+
+  #mayDelay({ signer }: OrderLine): boolean {
+    const waiting = this.markets.flatMap(({ delayed }) => delayed);
+    return waiting.filter(({ order }) => order.line.signer === signer).length < DELAYED_OF_OWNER;
   }
 
   #mayHaveWallet({ maker, signer }: OrderLine): boolean {
@@ -346,12 +549,31 @@ export class NaiveExchange {
     market.touch(maker.line.token, this.#time);
   }
 
-  #execute(taker: NaiveOrder, market: NaiveMarket, plan: Plan, out: Settlement): void {
+  #execute(
+    taker: NaiveOrder,
+    market: NaiveMarket,
+    plan: Plan,
+    out: Settlement,
+    later?: OrderLine['settlement'],
+  ): void {
     const match = this.fills;
     for (const { maker, size } of plan.steps) {
       if (size === 0n) this.#cancelMaker(maker, market, out);
       else {
-        market.fill(taker, maker, size, match, out);
+        const { rounding } = market;
+        market.fill(taker, maker, size, match, out, this.fills);
+        const isLater = later !== undefined && this.purse !== undefined;
+        if (isLater) {
+          this.unsettled.push({
+            fill: out.fills.at(-1)!,
+            market,
+            sequence: this.fills,
+            due: this.#time + later.ms,
+            fails: later.fails,
+            fault: later.fault,
+            rounding: market.rounding - rounding,
+          });
+        }
         this.fills += 1;
         market.touch(taker.line.token, this.#time);
       }

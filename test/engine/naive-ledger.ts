@@ -3,8 +3,9 @@
  * from the open orders each time. It is never made faster.
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
-import type { NaiveOrder } from './naive-book.ts';
+import type { NaiveMarket, NaiveOrder } from './naive-book.ts';
 import type { NaiveExchange } from './naive-exchange.ts';
+import { NO_ID } from './naive-source.ts';
 import type { FillLine, OrderLine } from './naive-types.ts';
 
 export interface RequestLine {
@@ -16,7 +17,15 @@ export interface RequestLine {
 }
 
 export interface FundsLine {
-  readonly kind: 'deposit' | 'withdraw' | 'split' | 'merge' | 'declare' | 'payFees' | 'drawFees';
+  readonly kind:
+    | 'deposit'
+    | 'withdraw'
+    | 'split'
+    | 'merge'
+    | 'declare'
+    | 'payFees'
+    | 'payRebate'
+    | 'drawFees';
   readonly id: RequestLine;
   readonly wallet: number;
   /** 0 = none. */
@@ -37,10 +46,48 @@ export interface ResolveLine {
   readonly review?: number | undefined;
 }
 
+export interface RelayCallLine {
+  readonly kind: 'approve' | 'split' | 'merge' | 'redeem';
+  readonly market: number;
+  readonly amount: number;
+}
+
+export interface RelayLine {
+  readonly kind: 'relay';
+  readonly wallet: number;
+  /** Difference of its nonce from the right one. */
+  readonly off: number;
+  readonly calls: readonly RelayCallLine[];
+}
+
 export interface WithdrawLine {
   readonly kind: 'withdrawProposal';
   readonly id: RequestLine;
   readonly market: number;
+}
+
+export interface InviteLine {
+  readonly kind: 'invite';
+  readonly codes: readonly number[];
+  readonly cash: number;
+}
+
+export interface InviteUseLine {
+  readonly kind: 'redeem' | 'revoke';
+  readonly code: number;
+  readonly wallet: number;
+}
+
+interface Code {
+  readonly batch: InviteLine;
+  isRevoked: boolean;
+  wallet: number | undefined;
+}
+
+export interface SeasonLine {
+  readonly kind: 'season';
+  readonly id: RequestLine;
+  readonly amount: number;
 }
 
 interface Proposal {
@@ -63,6 +110,8 @@ function costOf({ line, paid, price, remaining }: NaiveOrder): bigint {
   return min(cost, line.collateral - paid);
 }
 
+const isOfSource = ({ line }: NaiveOrder): boolean => line.id === NO_ID;
+
 export class NaiveLedger {
   readonly cash = new Map<number, bigint>();
   /** Shares by wallet and token, then those of the venue by token. */
@@ -72,7 +121,17 @@ export class NaiveLedger {
   readonly resolutions = new Map<number, ResolveLine>();
   readonly done = new Set<number>();
   readonly proposals = new Map<number, Proposal>();
+  /** Relayed batches by wallet. */
+  readonly relayed = new Map<number, number>();
+  readonly codes = new Map<number, Code>();
+  /** Cost by wallet, and then by token. */
+  readonly costs = new Map<number, Map<number, bigint>>();
+  /** 0 = no limit of exposure. */
+  exposurePerWallet = 0n;
   begunAtDeadline = 0;
+  /** Start sum of the season that ends. */
+  ending: bigint | undefined;
+  seasons = 0;
   deposited = 0n;
   fees = 0n;
   rounding = 0n;
@@ -97,12 +156,61 @@ export class NaiveLedger {
   }
 
   reservedCash(wallet: number): bigint {
-    return this.#open(wallet, 'BUY').reduce((total, order) => total + costOf(order), 0n);
+    const resting = this.#open(wallet, 'BUY').reduce(
+      (total, order) => total + costOf(order),
+      this.#held(wallet, 'cash'),
+    );
+    return this.#waiting(wallet, 'BUY').reduce(
+      (total, { market, order }) =>
+        total + order.line.collateral + market.largestFee(order.line.shares, order.price),
+      resting,
+    );
   }
 
   reservedShares(wallet: number, token: number): bigint {
-    const selling = this.#open(wallet, 'SELL').filter(({ line }) => line.token === token);
-    return selling.reduce((total, order) => total + order.remaining, 0n);
+    const waiting = this.#waiting(wallet, 'SELL').map(({ order }) => order);
+    const selling = [...this.#open(wallet, 'SELL'), ...waiting].filter(
+      ({ line }) => line.token === token,
+    );
+    return selling.reduce(
+      (total, order) => total + order.remaining,
+      this.#held(wallet, `token ${token}`),
+    );
+  }
+
+  /** Amount that a wallet received in fills that are not settled: 'cash', or shares of `token 1`. */
+  #held(wallet: number, what: string): bigint {
+    let held = 0n;
+    for (const { fill } of this.#exchange.unsettled) {
+      const [size, fee] = [BigInt(fill.size), BigInt(fill.fee)];
+      const takerBuys = fill.takerSide === 'BUY';
+      const makerBuys = fill.kind === 'fills' ? !takerBuys : takerBuys;
+      const bought = fill.isScheduled ? size : size - fee;
+      const takers = takerBuys
+        ? [`token ${fill.takerToken}`, bought]
+        : ['cash', BigInt(fill.takerCollateral) - fee];
+      const makers = makerBuys
+        ? [`token ${fill.makerToken}`, size]
+        : ['cash', BigInt(fill.makerCollateral)];
+      if (fill.takerAccount === wallet && takers[0] === what) held += BigInt(takers[1]!);
+      if (fill.makerAccount === wallet && makers[0] === what) held += BigInt(makers[1]!);
+    }
+    return held;
+  }
+
+  /** Fees of fills that are not settled, as far as they are cash. */
+  #heldFees(): bigint {
+    return this.#exchange.unsettled.reduce((total, { fill }) => {
+      const isShares = fill.takerSide === 'BUY' && !fill.isScheduled;
+      return total + (isShares ? 0n : BigInt(fill.fee));
+    }, 0n);
+  }
+
+  /** Its delayed orders, which also reserve the largest fee. */
+  #waiting(wallet: number, side: string): { market: NaiveMarket; order: NaiveOrder }[] {
+    return this.#exchange.markets
+      .flatMap((market) => market.delayed.map(({ order }) => ({ market, order })))
+      .filter(({ order: { line } }) => line.maker === wallet && line.side === side);
   }
 
   #open(wallet: number, side: string): NaiveOrder[] {
@@ -123,11 +231,28 @@ export class NaiveLedger {
     return this.cashOf(wallet) - this.reservedCash(wallet);
   }
 
-  covers({ collateral, maker, shares, side, token }: OrderLine): boolean {
+  covers({ collateral, maker, shares, side, token }: OrderLine, fee = 0n): boolean {
     if (!this.#wallets.has(maker)) return false;
     return side === 'BUY'
-      ? this.#freeCash(maker) >= collateral
+      ? this.#freeCash(maker) >= collateral + fee
       : this.#freeShares(maker, token) >= shares;
+  }
+
+  exposes({ collateral, maker }: OrderLine): boolean {
+    if (this.exposurePerWallet === 0n) return false;
+    return this.reservedCash(maker) + this.costOf(maker) + collateral > this.exposurePerWallet;
+  }
+
+  costOf(wallet: number): bigint {
+    return [...(this.costs.get(wallet)?.values() ?? [])].reduce((a, b) => a + b, 0n);
+  }
+
+  /** Counts what was paid for shares, after they have moved. */
+  #addCost(wallet: number, token: number, paid: bigint): void {
+    const costs = this.costs.get(wallet) ?? new Map<number, bigint>();
+    this.costs.set(wallet, costs);
+    const cost = (costs.get(token) ?? 0n) + paid;
+    costs.set(token, this.sharesOf(wallet, token) === 0n || cost < 0n ? 0n : cost);
   }
 
   accepted({ maker, signer }: OrderLine): void {
@@ -135,14 +260,31 @@ export class NaiveLedger {
   }
 
   settle(fill: FillLine, market: number): void {
-    const [size, fee] = [BigInt(fill.size), BigInt(fill.fee)];
-    const taker = BigInt(fill.takerCollateral);
-    const maker = BigInt(fill.makerCollateral);
+    this.#settle(fill, market, 1n);
+  }
+
+  takeBack(fill: FillLine, market: number): void {
+    this.#settle(fill, market, -1n);
+  }
+
+  #settle(fill: FillLine, market: number, sign: bigint): void {
+    const [size, fee] = [sign * BigInt(fill.size), sign * BigInt(fill.fee)];
+    const taker = sign * BigInt(fill.takerCollateral);
+    const maker = sign * BigInt(fill.makerCollateral);
     const takerBuys = fill.takerSide === 'BUY';
     const makerBuys = fill.kind === 'fills' ? !takerBuys : takerBuys;
     this.#add(fill.makerAccount, fill.makerToken, makerBuys, size, maker, 0n);
-    this.#add(fill.takerAccount, fill.takerToken, takerBuys, size, taker, fee);
-    if (takerBuys) this.venue.set(fill.takerToken, (this.venue.get(fill.takerToken) ?? 0n) + fee);
+    if (sign > 0n) this.#addCost(fill.makerAccount, fill.makerToken, makerBuys ? maker : -maker);
+    const isShares = takerBuys && !fill.isScheduled;
+    if (isShares) this.#add(fill.takerAccount, fill.takerToken, takerBuys, size, taker, fee);
+    else {
+      this.#add(fill.takerAccount, fill.takerToken, takerBuys, size, taker, 0n);
+      this.#addCash(fill.takerAccount, -fee);
+    }
+    const fees = isShares ? 0n : fee;
+    this.#addCost(fill.takerAccount, fill.takerToken, (takerBuys ? taker : -taker) + fees);
+    if (sign < 0n) this.#addCost(fill.makerAccount, fill.makerToken, makerBuys ? maker : -maker);
+    if (isShares) this.venue.set(fill.takerToken, (this.venue.get(fill.takerToken) ?? 0n) + fee);
     else this.fees += fee;
     const sets = fill.kind === 'fills' ? 0n : fill.kind === 'mints' ? size : -size;
     this.collateral.set(market, (this.collateral.get(market) ?? 0n) + sets);
@@ -176,8 +318,44 @@ export class NaiveLedger {
     return Array.from({ length: outcomes }, (_, i) => firstToken + i);
   }
 
+  season({ amount, id, kind }: SeasonLine, now: number): RejectReasonCode {
+    const body = JSON.stringify([kind, amount]);
+    const used = this.#request(id, body, now);
+    if (used !== undefined) return used;
+    if (!Number.isInteger(amount) || amount < 1 || amount > AMOUNT_MAX)
+      return RejectReason.amountInvalid;
+    if (this.ending !== undefined) return RejectReason.seasonEnding;
+    const { markets, unsettled } = this.#exchange;
+    const isQuiet =
+      unsettled.length === 0 &&
+      this.proposals.size === 0 &&
+      this.resolutions.size === this.done.size &&
+      [...this.shares.values()].every((shares) => shares === 0n) &&
+      markets.every(({ delayed, open }) => delayed.length === 0 && open.every(isOfSource));
+    if (!isQuiet) return RejectReason.seasonBusy;
+    const most = this.deposited + BigInt(amount) * BigInt(this.#wallets.size);
+    if (most > DEPOSITED_MAX) return RejectReason.depositsTooLarge;
+    this.#requests.set(JSON.stringify(id), { body, time: now });
+    this.ending = BigInt(amount);
+    this.seasons += 1;
+    return RejectReason.accepted;
+  }
+
+  /** Wallets that the end of a season has not reset yet. */
+  unreset(): number[] {
+    return [...this.#wallets].filter((wallet) => {
+      const isWallet = this.cashOf(wallet) > 0n || !this.#exchange.signsForOthers(wallet);
+      return isWallet && this.cashOf(wallet) !== this.ending;
+    });
+  }
+
+  reset(wallet: number): void {
+    this.#pay(wallet, this.ending! - this.cashOf(wallet));
+  }
+
   /** @param ended receives the ids of orders that end with it */
   funds(line: FundsLine, now: number, ended: Set<number>): RejectReasonCode {
+    if (this.ending !== undefined) return RejectReason.seasonEnding;
     const { amount, id, kind, market, signer, wallet: named } = line;
     const wallet = kind === 'drawFees' ? 0 : named;
     const hasSigner = kind === 'deposit' || kind === 'declare';
@@ -194,8 +372,9 @@ export class NaiveLedger {
     if (kind === 'split') this.#moveSets(wallet, market, BigInt(amount));
     if (kind === 'merge') this.#moveSets(wallet, market, -BigInt(amount));
     if (kind === 'drawFees') this.deposited -= BigInt(amount);
-    if (kind === 'drawFees' || kind === 'payFees') this.fees -= BigInt(amount);
-    if (kind === 'payFees') this.#addCash(wallet, BigInt(amount));
+    const isPaid = kind === 'payFees' || kind === 'payRebate';
+    if (kind === 'drawFees' || isPaid) this.fees -= BigInt(amount);
+    if (isPaid) this.#addCash(wallet, BigInt(amount));
     if (signer !== 0 && hasSigner) {
       this.#wallets.add(signer);
       for (const order of this.#exchange.changeSigner(wallet, signer)) ended.add(order);
@@ -232,8 +411,10 @@ export class NaiveLedger {
       const isConflict = signer !== 0 && isOwn && signer !== wallet;
       return isConflict ? RejectReason.bindingConflict : RejectReason.accepted;
     }
-    if (kind === 'payFees' || kind === 'drawFees') {
-      return this.fees < BigInt(amount) ? RejectReason.notEnough : RejectReason.accepted;
+    if (kind === 'payFees' || kind === 'payRebate' || kind === 'drawFees') {
+      return this.fees - this.#heldFees() < BigInt(amount)
+        ? RejectReason.notEnough
+        : RejectReason.accepted;
     }
     if (!this.#wallets.has(wallet)) return RejectReason.walletUnknown;
     if (kind !== 'withdraw' && this.#exchange.markets[market - 1] === undefined) {
@@ -248,6 +429,88 @@ export class NaiveLedger {
     return isEnough ? RejectReason.accepted : RejectReason.notEnough;
   }
 
+  nextNonce(wallet: number): number {
+    return this.relayed.get(wallet) ?? 0;
+  }
+
+  /** Applies the calls of a batch one by one; takes all of them back when one is refused. */
+  relay({ calls, off, wallet }: RelayLine): RejectReasonCode {
+    if (this.ending !== undefined) return RejectReason.seasonEnding;
+    if (off !== 0) return RejectReason.nonceMismatch;
+    const maps = [this.cash, this.shares, this.collateral] as Map<unknown, bigint>[];
+    const costs = new Map([...this.costs].map(([key, value]) => [key, new Map(value)]));
+    const before = maps.map((map) => [...map]);
+    for (const call of calls) {
+      const reason = this.#relayed(wallet, call);
+      if (reason === RejectReason.accepted) continue;
+      maps.forEach((map, i) => {
+        map.clear();
+        for (const [key, value] of before[i]!) map.set(key, value);
+      });
+      this.costs.clear();
+      for (const [key, value] of costs) this.costs.set(key, value);
+      return reason;
+    }
+    this.#wallets.add(wallet);
+    this.relayed.set(wallet, this.nextNonce(wallet) + 1);
+    return RejectReason.accepted;
+  }
+
+  #relayed(wallet: number, { amount, kind, market }: RelayCallLine): RejectReasonCode {
+    if (kind === 'approve') return RejectReason.accepted;
+    if (this.#exchange.markets[market - 1] === undefined) return RejectReason.marketUnknown;
+    const isResolved = this.resolutions.has(market);
+    if (kind === 'redeem')
+      return isResolved ? RejectReason.accepted : RejectReason.marketUnresolved;
+    if (!Number.isInteger(amount) || amount < 1 || amount > AMOUNT_MAX)
+      return RejectReason.amountInvalid;
+    if (isResolved) return RejectReason.marketResolved;
+    const free =
+      kind === 'split'
+        ? [this.#freeCash(wallet)]
+        : this.#tokens(market).map((token) => this.#freeShares(wallet, token));
+    if (free.some((each) => each < BigInt(amount))) return RejectReason.notEnough;
+    this.#moveSets(wallet, market, kind === 'split' ? BigInt(amount) : -BigInt(amount));
+    return RejectReason.accepted;
+  }
+
+  invite(line: InviteLine): RejectReasonCode {
+    const { cash, codes } = line;
+    if (!Number.isInteger(cash) || cash < 0 || cash > AMOUNT_MAX) return RejectReason.amountInvalid;
+    const known = codes.flatMap((code) => this.codes.get(code) ?? []);
+    if (known.length > 0) {
+      const { batch } = known[0]!;
+      const isSame = known.length === codes.length && codes.length === batch.codes.length;
+      return isSame && batch.cash === cash ? RejectReason.idRepeated : RejectReason.idConflict;
+    }
+    for (const code of codes) {
+      this.codes.set(code, { batch: line, isRevoked: false, wallet: undefined });
+    }
+    return RejectReason.accepted;
+  }
+
+  useInvite({ code, kind, wallet }: InviteUseLine): RejectReasonCode {
+    if (kind === 'redeem' && this.ending !== undefined) return RejectReason.seasonEnding;
+    const found = this.codes.get(code);
+    if (found === undefined) return RejectReason.inviteUnknown;
+    if (kind === 'revoke') {
+      if (found.isRevoked || found.wallet !== undefined) return RejectReason.idRepeated;
+      found.isRevoked = true;
+      return RejectReason.accepted;
+    }
+    if (found.isRevoked) return RejectReason.inviteUnknown;
+    if (found.wallet === wallet) return RejectReason.idRepeated;
+    if (found.wallet !== undefined) return RejectReason.inviteRedeemed;
+    if ([...this.codes.values()].some((other) => other.wallet === wallet))
+      return RejectReason.walletInvited;
+    const cash = BigInt(found.batch.cash);
+    if (this.deposited + cash > DEPOSITED_MAX) return RejectReason.depositsTooLarge;
+    found.wallet = wallet;
+    this.#wallets.add(wallet);
+    this.#pay(wallet, cash);
+    return RejectReason.accepted;
+  }
+
   #pay(wallet: number, amount: bigint): void {
     this.deposited += amount;
     this.#addCash(wallet, amount);
@@ -255,11 +518,19 @@ export class NaiveLedger {
 
   #moveSets(wallet: number, market: number, amount: bigint): void {
     this.#addCash(wallet, -amount);
-    for (const token of this.#tokens(market)) this.#addShares(wallet, token, amount);
+    const tokens = this.#tokens(market);
+    const sets = amount < 0n ? -amount : amount;
+    const part = sets / BigInt(tokens.length);
+    tokens.forEach((token, i) => {
+      this.#addShares(wallet, token, amount);
+      const own = i === 0 ? sets - part * BigInt(tokens.length - 1) : part;
+      this.#addCost(wallet, token, amount < 0n ? -own : own);
+    });
     this.collateral.set(market, (this.collateral.get(market) ?? 0n) + amount);
   }
 
   resolve(line: ResolveLine, now: number): RejectReasonCode {
+    if (this.ending !== undefined) return RejectReason.seasonEnding;
     const { group, id, isVoid, market, review, weights } = line;
     const payout = JSON.stringify([weights, isVoid]);
     const used = this.#request(id, JSON.stringify(['resolve', market, payout, review]), now);
@@ -328,6 +599,7 @@ export class NaiveLedger {
       const paid =
         (this.sharesOf(wallet, token) * BigInt(weights[outcome]!)) / BigInt(sum(weights));
       this.shares.delete(`${wallet}/${token}`);
+      this.#addCost(wallet, token, -paid);
       this.#addCash(wallet, paid);
       this.collateral.set(market, (this.collateral.get(market) ?? 0n) - paid);
     });

@@ -95,6 +95,8 @@ function setLevel(
   const isCrossed = market.plan(reach, 'allow').steps.some(({ maker }) => maker.line.id === NO_ID);
   if (isCrossed) return RejectReason.sourceCrossed;
   if (plan.steps.length > 0 && !market.terms.tradable) return RejectReason.marketNotReady;
+  const isPaid = plan.steps.length === 0 || covers(exchange, market, level);
+  if (!isPaid) return RejectReason.notEnough;
   const total = market.levelTotal(token, side, price);
   if (total + level.remaining > AMOUNT_MAX) return RejectReason.sizeAboveMaximum;
   const match = exchange.fills;
@@ -105,6 +107,15 @@ function setLevel(
   if (level.remaining > 0n) market.open.push(level);
   market.touchAll(time);
   return RejectReason.accepted;
+}
+
+/** True when the source can pay a purchase and the largest fee of it. */
+function covers(
+  exchange: NaiveExchange,
+  market: NaiveMarket,
+  { line, price }: NaiveOrder,
+): boolean {
+  return exchange.purse!.covers(line, market.largestFee(line.shares, price));
 }
 
 /** Changes the size and keeps the queue position. */
@@ -150,7 +161,7 @@ function fillOrder(
     pips: order.price,
     size,
   });
-  if (!exchange.purse!.covers(taker.line)) return RejectReason.notEnough;
+  if (!covers(exchange, market, taker)) return RejectReason.notEnough;
   market.fill(taker, order, BigInt(size), exchange.fills, out);
   exchange.fills += 1;
   market.touchAll(time);
@@ -164,7 +175,7 @@ function print(
   out: Settlement,
 ): void {
   const collateral = (BigInt(size) * BigInt(pips)) / BigInt(PIPS);
-  market.last.set(token, { price: pips, side });
+  market.trade(token, { price: pips, side, sequence: exchange.fills });
   out.fills.push({
     kind: 'fills',
     match: exchange.fills,
@@ -177,6 +188,8 @@ function print(
     takerPrice: pips,
     takerCollateral: collateral,
     fee: 0n,
+    isScheduled: false,
+    rebate: 0,
     maker: NO_ID,
     makerAccount: SOURCE,
     makerOwner: SOURCE,

@@ -47,6 +47,10 @@ export interface OrderLine {
   readonly faults: readonly Fault[];
   /** True when its maker is the wallet that follows from its signer. */
   readonly derived?: true;
+  /** Seconds for which it waits at least where it would match. */
+  readonly delay?: number;
+  /** Terms of its immediate fills, which are decided after these milliseconds. */
+  readonly settlement?: { readonly ms: number; readonly fails: boolean; readonly fault: number };
 }
 
 export interface Terms {
@@ -61,6 +65,13 @@ export interface Terms {
    * unchanged.
    */
   readonly end?: number;
+}
+
+/** Fee schedule: rate and rebate in millionths. */
+export interface Schedule {
+  readonly rate: number;
+  readonly exponent: number;
+  readonly rebate: number;
 }
 
 /** Wallet of the source: the last word of SOURCE_ADDRESS. */
@@ -93,7 +104,11 @@ export type Command =
     }
   | ({ readonly kind: 'market'; readonly condition: number; readonly outcomes: number } & Terms)
   | ({ readonly kind: 'change'; readonly market: number } & Terms)
+  | ({ readonly kind: 'fees'; readonly condition: number } & Schedule)
+  | { readonly kind: 'delay'; readonly condition: number; readonly seconds: number }
   | { readonly kind: 'policy'; readonly policy: Policy }
+  /** Ends the wait of the unsettled fills of a fault; -1 = of all. */
+  | { readonly kind: 'settle'; readonly fault: number }
   /** Opens the batch of this time, in milliseconds. */
   | { readonly kind: 'at'; readonly time: number };
 
@@ -112,6 +127,9 @@ export interface FillLine {
   readonly takerPrice: number;
   readonly takerCollateral: bigint | number;
   readonly fee: bigint | number;
+  /** The fee is collateral of a schedule, of which the maker may be paid back these millionths. */
+  readonly isScheduled: boolean;
+  readonly rebate: number;
   readonly maker: number;
   readonly makerAccount: number;
   readonly makerOwner: number;
@@ -129,7 +147,8 @@ export type EndWord =
   | 'tickChange'
   | 'selfTrade'
   | 'resolved'
-  | 'endReached';
+  | 'endReached'
+  | 'unmatched';
 
 export interface EndLine {
   readonly id: number;
@@ -145,6 +164,8 @@ export interface Outcome {
   readonly taking: bigint | number;
   readonly fills: readonly FillLine[];
   readonly ended: readonly EndLine[];
+  /** True for an accepted order that waits for a taker delay. */
+  readonly waits: boolean;
 }
 
 /** The book of a token in the order of POST /books: best level last on both sides. */
@@ -172,9 +193,11 @@ export function comparableEnds(command: Command, outcome: Outcome): readonly End
 /** An outcome as one line of text: two exchanges agree when their lines do. */
 export function outcomeText(command: Command, outcome: Outcome): string {
   let text = `rule ${outcome.reason} gives ${outcome.making} gets ${outcome.taking}`;
+  if (outcome.waits) text += ' waits';
   for (const f of outcome.fills) {
     text +=
       ` | ${f.match} ${f.kind} ${f.size} fee ${f.fee}` +
+      ` ${f.isScheduled ? `of a schedule, rebate ${f.rebate}` : ''}` +
       ` taker #${f.taker} ${f.takerAccount}/${f.takerOwner} ${f.takerSide} ${f.takerToken}` +
       ` @ ${f.takerPrice} = ${f.takerCollateral}` +
       ` maker #${f.maker} ${f.makerAccount}/${f.makerOwner} ${f.makerToken}` +

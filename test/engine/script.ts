@@ -4,6 +4,10 @@
  * and units of collateral, `at` in seconds. Token 1 is Yes and token 2 is No of the first market.
  *
  *   sell #1 5 @ 0.61                 rests
+ *   fees 1 0.07 1 0.2                done
+ *   delay 1 3                        done
+ *   settle 1                         done
+ *   buy  #2 8 @ 0.61 fails 500 of 1  fills #1 5 @ 0.61 and fails, or `confirms`, after 500 milliseconds; of fault 1
  *   buy  #2 8 @ 0.61 by 7/9 FAK      fills #1 5 @ 0.61, gives 3.05, gets 5, kills 3
  *
  * An order without `by` is of the account that has its number.
@@ -82,6 +86,17 @@ export class ScriptReader {
         this.#terms.set(market, withoutEnd(terms));
         return { kind: 'change', market, ...terms };
       }
+      case 'fees': {
+        const condition = words.takeNumber();
+        const rate = Number(micro(words.take()));
+        const exponent = words.takeNumber();
+        const rebate = Number(micro(words.peek() === undefined ? '0' : words.take()));
+        return { kind: 'fees', condition, rate, exponent, rebate };
+      }
+      case 'delay':
+        return { kind: 'delay', condition: words.takeNumber(), seconds: words.takeNumber() };
+      case 'settle':
+        return { kind: 'settle', fault: words.takeNumber() };
       case 'policy':
         return { kind: 'policy', policy: words.take() as Policy };
       case 'at':
@@ -146,6 +161,8 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
     faults: [] as Fault[],
   };
   let derived: Pick<OrderLine, 'derived'> = {};
+  let delay: Pick<OrderLine, 'delay'> = {};
+  let later: Pick<OrderLine, 'settlement'> = {};
   while (words.peek() !== undefined) {
     const word = words.take();
     if (word === 'Yes' || word === 'No') order.token = word === 'Yes' ? 1 : 2;
@@ -153,7 +170,12 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
     else if (word === 'until') order.expiration = words.takeNumber();
     else if (word === 'fee') order.feeRateBps = words.takeNumber();
     else if (word === 'type') order.signatureType = words.takeNumber();
-    else if (word === 'post-only') order.postOnly = true;
+    else if (word === 'delay') delay = { delay: words.takeNumber() };
+    else if (word === 'fails' || word === 'confirms') {
+      const ms = words.takeNumber();
+      const fault = words.peek() === 'of' ? words.numberAfter('of') : 0;
+      later = { settlement: { ms, fails: word === 'fails', fault } };
+    } else if (word === 'post-only') order.postOnly = true;
     else if (word === 'derived') derived = { derived: true };
     else if (TYPES.includes(word)) order.type = word as TypeName;
     else if (FAULTS.includes(word as Fault)) order.faults.push(word as Fault);
@@ -164,7 +186,7 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
       order.signatureType = order.maker === order.signer ? 0 : 1;
     } else throw new Error(`not part of an order: ${word}`);
   }
-  return { ...order, ...derived };
+  return { ...order, ...derived, ...delay, ...later };
 }
 
 function readCancelAll(words: Words): Command {
@@ -222,6 +244,14 @@ export function commandText(command: Command): string {
     case 'print':
     case 'fill':
       return JSON.stringify(command);
+    case 'fees': {
+      const [rate, rebate] = [decimal(command.rate), decimal(command.rebate)];
+      return `fees ${command.condition} ${rate} ${command.exponent} ${rebate}`;
+    }
+    case 'delay':
+      return `delay ${command.condition} ${command.seconds}`;
+    case 'settle':
+      return `settle ${command.fault}`;
     case 'policy':
       return `policy ${command.policy}`;
     case 'at':
@@ -239,6 +269,11 @@ function orderText(o: OrderLine): string {
   if (o.expiration !== 0) words.push(`until ${o.expiration}`);
   if (o.feeRateBps !== 0) words.push(`fee ${o.feeRateBps}`);
   if (o.derived === true) words.push('derived');
+  if (o.delay !== undefined) words.push(`delay ${o.delay}`);
+  if (o.settlement !== undefined) {
+    const { fails, fault, ms } = o.settlement;
+    words.push(`${fails ? 'fails' : 'confirms'} ${ms} of ${fault}`);
+  }
   return [...words, ...o.faults].join(' ');
 }
 
@@ -269,7 +304,7 @@ export function outcomeClauses(
   for (const f of outcome.fills) {
     main.push(`${f.kind} #${f.maker} ${decimal(f.size)} @ ${price(f.takerPrice)}`);
   }
-  const filledUp = new Set(outcome.fills.map((f) => f.maker));
+  const filledUp = new Set(outcome.fills.flatMap((f) => [f.maker, f.taker]));
   for (const end of comparableEnds(command, outcome)) {
     const isTaker = command.kind === 'order' && end.id === command.id;
     if (isTaker && BigInt(end.remaining) > 0n) {
@@ -280,7 +315,7 @@ export function outcomeClauses(
   }
   if (command.kind === 'order' && outcome.reason === RejectReason.accepted) {
     const hasEnded = outcome.ended.some((end) => end.id === command.id);
-    if (!hasEnded) main.push('rests');
+    if (!hasEnded) main.push(outcome.waits ? 'waits' : 'rests');
   } else if (main.length === 0) main.push('done');
   const fees = outcome.fills.reduce((sum, f) => sum + BigInt(f.fee), 0n);
   const legs = outcome.fills.map(

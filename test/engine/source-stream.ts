@@ -3,10 +3,12 @@
  * between its commands a source. Its levels follow a price of its own, cross paper orders now and
  * then, and sometimes one another.
  */
+
 import type { Random } from '../common/random.ts';
 import type { LedgerCommand } from './ledger-duel.ts';
 import { LedgerStream } from './ledger-stream.ts';
 import { type OrderLine, SOURCE, type SourceLine } from './naive-types.ts';
+import type { StreamShape } from './stream.ts';
 import { MARKETS } from './stream.ts';
 
 const SHARE = 1_000_000;
@@ -99,9 +101,9 @@ export class SourceStream {
   #isFunded = false;
   #key = 0;
 
-  constructor(random: Random) {
+  constructor(random: Random, shape: Partial<StreamShape> = {}) {
     this.#random = random;
-    this.#others = new LedgerStream(random);
+    this.#others = new LedgerStream(random, shape);
     this.#source = new RandomSource(random);
   }
 

@@ -45,6 +45,12 @@ export interface StreamShape {
   /** Changes of a market's end. */
   readonly ends: number;
   readonly policies: number;
+  /** Fee schedules of a market. */
+  readonly fees: number;
+  /** Taker delays of a market, and orders with one of their own. */
+  readonly delays: number;
+  /** Orders whose fills are settled later, and early ends of their wait. */
+  readonly settlements: number;
   readonly faults: number;
   readonly huge: number;
 }
@@ -56,6 +62,9 @@ export const BUSY: StreamShape = {
   changes: 0.3,
   ends: 0,
   policies: 0.2,
+  fees: 0.3,
+  delays: 0,
+  settlements: 0,
   faults: 4,
   huge: 0.3,
 };
@@ -132,13 +141,51 @@ export class Stream {
       this.#replaceEnded();
       return { kind: 'at', time: this.#time };
     }
-    const { cancels, changes, ends, policies, sweeps } = this.#shape;
+    const { cancels, changes, delays, ends, fees, policies, settlements, sweeps } = this.#shape;
     if (random.chance(cancels)) return this.#cancel();
     if (random.chance(sweeps)) return this.#cancelAll();
     if (random.chance(changes)) return this.#change();
+    if (random.chance(fees)) return this.#fees();
+    if (delays > 0 && random.chance(delays)) return this.#delay();
+    if (settlements > 0 && random.chance(settlements)) return this.#later();
     if (ends > 0 && random.chance(ends)) return this.#end();
     if (random.chance(policies)) return { kind: 'policy', policy: random.pick(POLICIES) };
     return this.#order();
+  }
+
+  /** A schedule, of usual rates mostly; now and then one that is refused, and often none. */
+  #fees(): Command {
+    const random = this.#random;
+    const condition = random.chance(3) ? 99 : random.pick(this.#markets).number;
+    const exponent = random.chance(3) ? random.pick([-1, 5]) : random.below(5);
+    if (random.chance(30)) return { kind: 'fees', condition, rate: 0, exponent, rebate: 0 };
+    const usual = exponent === 0 ? random.pick([1, 100, 2_500, 10_000, 100_000]) : 70_000;
+    const rate = random.chance(5)
+      ? random.pick([-1, 1_000_000, 1_000_001])
+      : random.chance(50)
+        ? usual
+        : random.between(1, 1_000_000);
+    const rebate = random.chance(3) ? 1_000_001 : random.pick([0, 200_000, 333_333, 1_000_000]);
+    return { kind: 'fees', condition, rate, exponent, rebate };
+  }
+
+  #delay(): Command {
+    const random = this.#random;
+    if (random.chance(50)) return this.#order(undefined, random.between(1, 9));
+    const condition = random.chance(3) ? 99 : random.pick(this.#markets).number;
+    const usual = random.chance(40) ? 0 : random.between(1, 12);
+    const seconds = random.chance(3) ? random.pick([-1, 3_601]) : usual;
+    return { kind: 'delay', condition, seconds };
+  }
+
+  #later(): Command {
+    const random = this.#random;
+    const fault = random.below(3);
+    if (random.chance(2)) return { kind: 'settle', fault: random.chance(20) ? -1 : fault };
+    const order = this.#order(undefined, random.chance(10) ? random.between(1, 9) : 0);
+    if (order.kind !== 'order') return order;
+    const settlement = { ms: random.between(1, 40_000), fails: random.chance(50), fault };
+    return { ...order, settlement };
   }
 
   #end(): Command {
@@ -228,7 +275,7 @@ export class Stream {
     return { kind: 'change', market: row, ...terms };
   }
 
-  #order(market = this.#random.pick(this.#markets)): Command {
+  #order(market = this.#random.pick(this.#markets), delay = 0): Command {
     const random = this.#random;
     const side: SideName = random.chance(50) ? 'BUY' : 'SELL';
     const type = random.pick<TypeName>(['GTC', 'GTC', 'GTC', 'GTC', 'GTD', 'FOK', 'FOK', 'FAK']);
@@ -256,6 +303,7 @@ export class Stream {
       signatureType: isProxy ? 1 + random.below(2) : 0,
       faults: [],
       ...(isProxy && random.chance(30) ? { derived: true as const } : {}),
+      ...(delay === 0 ? {} : { delay }),
     };
     const sent = isFaulty ? this.#spoil(line) : line;
     this.#recent.push({ id: sent.id, signer: sent.signer });

@@ -4,11 +4,14 @@ import { exactTicks, nearestTicks } from '../../engine/tables/prices.ts';
 import {
   collateralOf,
   feeOf,
+  isSchedule,
   isTickGrid,
+  largestScheduleFee,
   type MicroCollateral,
   type MicroShares,
   mulDivFloor,
   pipsOf,
+  scheduleFeeOf,
   TICK_GRIDS,
   type Ticks,
   type TicksPerUnit,
@@ -74,6 +77,46 @@ test('a fee follows the formula, rounded down once', () => {
   assert.equal(feeOf(true, asShares(100_000_000), asTicks(50), 100, 200), 2_000_000);
   assert.equal(feeOf(false, asShares(100_000_000), asTicks(50), 100, 200), 1_000_000);
   assert.equal(feeOf(true, asShares(MAX), asTicks(1), 10, 0), 0);
+});
+
+test('a fee of a schedule follows the formula, rounded down once to 0.00001', () => {
+  withSeed((random) => {
+    for (let i = 0; i < ROUNDS; i++) {
+      const grid = random.pick(TICK_GRIDS);
+      const ticks = random.between(1, grid - 1);
+      const shares = anyAmount(random);
+      const rate = random.pick([0, 1, 70_000, 999_999, 1_000_000, random.below(1_000_000)]);
+      const exponent = random.below(5);
+      const spread = BigInt(ticks) * BigInt(grid - ticks);
+      const paid = BigInt(shares) * BigInt(rate) * spread ** BigInt(exponent);
+      const parts = 10_000_000n * (BigInt(grid) * BigInt(grid)) ** BigInt(exponent);
+      const fee = scheduleFeeOf(asShares(shares), asTicks(ticks), grid, rate, exponent);
+      assert.equal(BigInt(fee), (paid / parts) * 10n);
+      if (isSchedule(grid, rate, exponent, 0)) {
+        assert(fee <= collateralOf(asShares(shares), asTicks(ticks), grid), 'a sale can pay it');
+      }
+    }
+  });
+  // A live row: 22.84 shares at 0.52 and a rate of 0.05 cost 0.28504 more.
+  assert.equal(scheduleFeeOf(asShares(22_840_000), asTicks(52), 100, 50_000, 1), 285_040);
+  assert.equal(scheduleFeeOf(asShares(MAX), asTicks(1), 10, 0, 4), 0);
+});
+
+test('the largest fee of a purchase is that of its dearest price up to the limit', () => {
+  withSeed((random) => {
+    for (let i = 0; i < 300; i++) {
+      const grid = random.pick(TICK_GRIDS);
+      const limit = random.between(1, grid - 1);
+      const shares = asShares(anyAmount(random));
+      const [rate, exponent] = [random.below(1_000_001), random.below(5)];
+      let largest = 0;
+      for (let ticks = 1; ticks <= limit; ticks++) {
+        const fee = scheduleFeeOf(shares, asTicks(ticks), grid, rate, exponent);
+        largest = Math.max(largest, fee);
+      }
+      assert.equal(largestScheduleFee(shares, asTicks(limit), grid, rate, exponent), largest);
+    }
+  });
 });
 
 function lineOf(type: TypeName, side: SideName, shares: number, collateral: number): OrderLine {

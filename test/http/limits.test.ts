@@ -9,6 +9,9 @@ const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
 const node = await TestNode.start(dataDir, {
+  APP: 'on',
+  FAULTS: 'on',
+  RELAYER: 'on',
   RATE_LIMITS: 'on',
   RATE_LIMITS_OVERRIDES: 'orderSustained=1/600,tags=1/600,events=off',
 });

@@ -17,6 +17,7 @@ import { freshSeed, Random } from '../common/random.ts';
 
 const START = 1_700_000_000_000;
 const ADDRESS = callerOf('192.0.2.1');
+const CAP = { requests: 2, seconds: 10 };
 
 class Stage {
   readonly limiter: RateLimiter;
@@ -50,6 +51,7 @@ test('a window starts with its first request and ends to the millisecond', () =>
     limit: 200,
     remaining: 199,
     resetMs: START + 10_000,
+    warned: false,
     refusedInRow: 0,
   });
   stage.now = START + 9_000;
@@ -61,6 +63,7 @@ test('a window starts with its first request and ends to the millisecond', () =>
     limit: 200,
     remaining: 0,
     resetMs: START + 10_000,
+    warned: false,
     refusedInRow: 2,
   });
   stage.now = START + 10_000;
@@ -75,13 +78,27 @@ test('a request of larger weight fits whole or not at all, also at the start of 
     const { refusedInRow: _, ...decision } = limiter.take(ADDRESS, plan, at, weight);
     return decision;
   };
-  const full = { allowed: false, limit: 10, remaining: 0, resetMs: START + 10_000 };
+  const full = { allowed: false, limit: 10, remaining: 0, resetMs: START + 10_000, warned: false };
   assert.deepEqual(take(11), full, 'no window holds it');
   assert.deepEqual(take(10), { ...full, allowed: true });
   assert.deepEqual(take(1), full);
   assert.equal(take(7, START + 10_000).remaining, 3);
   assert.equal(take(4, START + 10_001).allowed, false);
   assert.equal(take(3, START + 10_002).remaining, 0);
+});
+
+test('a limiter that only warns counts and allows what exceeds a cap', () => {
+  const limiter = new RateLimiter({ caps: { book: CAP }, seed: 1, warns: true });
+  const plan = limiter.plan(['book']);
+  const take = (at: number, weight = 1) => {
+    const { allowed, remaining, warned } = limiter.take(ADDRESS, plan, at, weight);
+    return [allowed, remaining, warned];
+  };
+  assert.deepEqual(take(START), [true, 1, false]);
+  assert.deepEqual(take(START, 2), [true, 0, true]);
+  assert.deepEqual(take(START), [true, 0, true], 'what exceeded the cap has counted');
+  assert.equal(limiter.throttled[RATE_CLASSES.indexOf('book')], 2);
+  assert.deepEqual(take(START + 10_000), [true, 1, false]);
 });
 
 test('a request has to fit every row that covers it, and a refused one counts in none', () => {
@@ -122,6 +139,7 @@ test('writes are subject to their burst and their sustained window at once', () 
     limit: 24_000,
     remaining: 0,
     resetMs: START + 600_000,
+    warned: false,
     refusedInRow: 3,
   });
   assert.equal(stage.taken(stage.plan('cancelBurst', 'cancelSustained', 'trading')), 2400);

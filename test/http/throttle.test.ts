@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { RequestContext, Route } from '../../server/http/http.ts';
+import { callerOf } from '../../server/http/limits/callers.ts';
+import { HandlerLimits } from '../../server/http/limits/handler-limits.ts';
 import { familyOf, RateHeaders } from '../../server/http/limits/rate-headers.ts';
 import { RateLimiter } from '../../server/http/limits/rate-limiter.ts';
 import { effectiveCaps } from '../../server/http/limits/rate-limits.ts';
 import { get, post, route, serve } from '../common/http-client.ts';
 
 const START = 1_700_000_000_000;
+const CALLER = callerOf('192.0.2.1');
 const CAPS = effectiveCaps({
   book: { requests: 2, seconds: 10 },
   books: { requests: 1, seconds: 10 },
@@ -15,12 +18,14 @@ const CAPS = effectiveCaps({
 interface Options {
   readonly trustProxy?: number;
   readonly rateHeaders?: RateHeaders;
+  readonly warns?: boolean;
 }
 
 async function limited(t: TestContext, routes: readonly Route[], options: Options = {}) {
   const clock = { now: START };
-  const limiter = new RateLimiter({ caps: CAPS, seed: 7, callersMax: 64 });
-  const fixture = await serve(t, routes, { ...options, limiter, now: () => clock.now });
+  const { warns = false, ...http } = options;
+  const limiter = new RateLimiter({ caps: CAPS, seed: 7, callersMax: 64, warns });
+  const fixture = await serve(t, routes, { ...http, limiter, now: () => clock.now });
   return { ...fixture, clock };
 }
 
@@ -140,5 +145,36 @@ test('another family of header names repeats the remaining number', async (t) =>
     assert.equal(headers.get(`${family}-ratelimit-remaining`), '1');
     assert.equal(headers.get(`${family}-ratelimit-reset`), '1700000010');
   }
+  assert.equal(headers.get('poly-ratelimit-tier'), 'standard');
+  assert.equal(headers.get('poly-ratelimit-warning'), undefined);
   assert.match(headers.get('access-control-expose-headers') ?? '', /Poly-RateLimit-Remaining/);
+});
+
+test('an answer beyond a cap has a warning where the limiter only warns', async (t) => {
+  const rateHeaders = new RateHeaders(familyOf('POLY', 'SERVICE'));
+  const { ask } = await limited(t, [BOOK], { rateHeaders, warns: true });
+  const seen = [];
+  for (let i = 0; i < 4; i += 1) {
+    const { headers, status } = await ask('GET / HTTP/1.1');
+    const names = ['remaining', 'warning'].map((name) => `poly-ratelimit-${name}`);
+    seen.push([status, ...names.map((name) => headers.get(name) ?? '')].join(' ').trimEnd());
+  }
+  assert.deepEqual(seen, ['200 1', '200 0', '200 0 true', '200 0 true']);
+});
+
+test('a count of the handler shows in the other family where it is used up sooner', async (t) => {
+  for (const family of ['', 'Poly-RateLimit']) {
+    const late = new RateLimiter({ caps: { keyOrders: { requests: 5, seconds: 10 } }, seed: 7 });
+    const limits = new HandlerLimits(late, () => START);
+    const run = (context: RequestContext) => {
+      assert.equal(limits.refusal('keyOrders', CALLER, 3, context), undefined);
+      context.reply(200, '"OK"');
+    };
+    const orders = route({ path: '/', limits: ['trading'], run });
+    const { ask } = await limited(t, [orders], { rateHeaders: new RateHeaders(family) });
+    const { headers } = await ask('GET / HTTP/1.1');
+    const remaining = headers.get('x-ratelimit-remaining');
+    assert.equal(remaining, family === '' ? '4999' : '2');
+    if (family !== '') assert.equal(headers.get('poly-ratelimit-remaining'), remaining);
+  }
 });

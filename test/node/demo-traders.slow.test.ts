@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { EventChances, seededRandom } from '../../server/demo/demo-chances.ts';
+import { seededRandom } from '../../server/common/seeded-random.ts';
+import { EventChances } from '../../server/demo/demo-chances.ts';
 import { readDemo } from '../../server/node/startup-commands.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
@@ -19,9 +20,10 @@ import { Trader } from '../common/traders.ts';
 useCompiledNodes();
 const { markets } = readDemo();
 const TRADED = { DEMO: 'on', DEMO_TRADERS: 'on', LOG_LEVEL: 'debug' };
-const exclusive = EventChances.all(markets).filter(({ books }) =>
-  books.some(({ market }) => market.negRisk || market.tokenIds.length > 2),
-);
+/** True where exactly one outcome happens; one market of two outcomes has a question of its own. */
+const isExclusive = ({ books }: EventChances): boolean =>
+  books.length > 1 && books.some(({ market }) => market.negRisk || market.tokenIds.length > 2);
+const exclusive = EventChances.all(markets).filter(isExclusive);
 
 test('chances move and stay consistent within their event', () => {
   const seed = freshSeed();
@@ -38,7 +40,7 @@ test('chances move and stay consistent within their event', () => {
       const chances = event.chances();
       assert.deepEqual(chances, twins[i]!.chances(), `SEED=${seed}`);
       assert(chances.every((chance) => chance > 0 && chance < 1));
-      if (event.books.some(({ market }) => market.negRisk || market.tokenIds.length > 2)) {
+      if (isExclusive(event)) {
         const sum = chances.reduce((total, chance) => total + chance, 0);
         assert(Math.abs(sum - 1) < 1e-9, `SEED=${seed}: ${chances}`);
       } else

@@ -237,7 +237,7 @@ test('a refused start ends with 2 before its port opens and changes nothing; the
     ],
     [{}, /error DEMO=off: DATA_DIR .* has the demo\nto start/],
     [{ DEMO: '', CHAIN_ID: '138' }, /error CHAIN_ID=138: .* under CHAIN_ID=137\nto start/],
-    [{ DEMO: '', MARKETS_MAX: '16' }, /error recovery: 17 markets \(MARKETS_MAX\) are in use/],
+    [{ DEMO: '', MARKETS_MAX: '18' }, /error recovery: 19 markets \(MARKETS_MAX\) are in use/],
   ];
   let batches = 0;
   for (const [settings, why] of refused) {

@@ -141,12 +141,14 @@ test('the advised line starts a second node beside the first', async () => {
 test('a start prints addresses, the way to stop, and settings that are not the default', async () => {
   const adminPort = await freePort();
   const place = temporaryDirectory();
-  const settings = { ADMIN_PORT: String(adminPort), HOST: '0.0.0.0' };
+  const settings = { ADMIN_PORT: String(adminPort), APP: 'on', HOST: '0.0.0.0' };
   const shown = await TestNode.start(place, settings);
   const api = `http://127.0.0.1:${shown.port}`;
   await until(() => shown.log.includes('stop='));
   const banner = shown.log.slice(shown.log.indexOf('prediction-market-node '));
-  assert.match(banner, /^prediction-market-node \d+\.\d+\.\d+ runs\n/);
+  const [runs, first] = banner.split('\n');
+  assert.match(runs!, /^prediction-market-node \d+\.\d+\.\d+ runs$/);
+  assert.equal(first, `  app=${api}/app`, 'the page that most people look for');
   const stop = `stop=Ctrl+C, or kill ${shown.pid}`;
   const page = `page=http://127.0.0.1:${adminPort}`;
   for (const line of [page, `api=${api}`, `docs=${api}/docs`, `data=${place}`, stop])

@@ -22,9 +22,12 @@ test('the refusing writer answers every change of orders and every heartbeat', a
   const writer = refusingWriter('no space left', 7);
   const handlers = {
     ...handlersOf(ORDER_ROUTES, { intake: writer.intake, limits: undefined }),
-    ...handlersOf(HEARTBEAT_ROUTES, { heartbeats: writer.openHeartbeats(NOBODY) }),
+    ...handlersOf(HEARTBEAT_ROUTES, {
+      heartbeats: writer.openHeartbeats(NOBODY),
+      config: { heartbeatError: 'error' },
+    }),
   };
-  assert.equal(Object.keys(handlers).length, 9);
+  assert.equal(Object.keys(handlers).length, 10);
   for (const [route, handler] of Object.entries<Handler<unknown, KeyOwner>>(handlers)) {
     for (const text of route.includes('heartbeats') ? [''] : BODIES) {
       const answers: string[] = [];

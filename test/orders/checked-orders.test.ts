@@ -26,6 +26,11 @@ const REACH = 5;
 const HEAD = { kind: KIND, reach: REACH, explanations: new Map() };
 
 function commandsOf(...prechecks: number[]): CommandBuffer {
+  return delayedBy(0, prechecks);
+}
+
+/** @param delay seconds of each order; 0 = none */
+function delayedBy(delay: number, prechecks: readonly number[]): CommandBuffer {
   const out = new CommandBuffer();
   for (const [i, precheck] of prechecks.entries()) {
     encodeOrder(out, {
@@ -43,13 +48,14 @@ function commandsOf(...prechecks: number[]): CommandBuffer {
       maker: new Int32Array(5).fill(MAKER),
       signer: new Int32Array(5).fill(3),
       apiKey: new Int32Array(4),
+      delay,
     });
   }
   return out;
 }
 
-function completed(precheck: number, isForgotten: boolean, banned = 0): number {
-  const { i32 } = commandsOf(precheck);
+function completed(precheck: number, isForgotten: boolean, banned = 0, delay = 0): number {
+  const { i32, words } = delayedBy(delay, [precheck]);
   const looked: string[] = [];
   const completer = new CheckedCompleter({
     banned: { has: (address) => address[0] === banned },
@@ -58,7 +64,7 @@ function completed(precheck: number, isForgotten: boolean, banned = 0): number {
       return Status.matched;
     },
   });
-  completer.complete(i32, 0, isForgotten);
+  completer.complete(i32, 0, words, isForgotten);
   for (const id of looked) assert.equal(id, '00000001'.repeat(8));
   return i32[OrderCommand.precheck]!;
 }
@@ -85,8 +91,10 @@ test('the diagnosis of a signature stays with its command at any index', () => {
 test('a request goes to the leader unchecked when the leader may know more', () => {
   const { conditionUnknown, tokenUnknown, walletBanned } = RejectReason;
   for (const reason of [tokenUnknown, conditionUnknown, walletBanned]) {
-    const { i32, words } = commandsOf(0, reason);
-    assert.equal(encodeChecked(HEAD, i32, 0, words), undefined);
+    for (const delay of [0, 3]) {
+      const { i32, words } = delayedBy(delay, [0, reason]);
+      assert.equal(encodeChecked(HEAD, i32, 0, words), undefined);
+    }
   }
   const cancel = new CommandBuffer();
   encodeCancel(cancel, new Int32Array(8).fill(tokenUnknown), new Int32Array(5));
@@ -107,4 +115,5 @@ test('a newer ban counts, at its position among the rules', () => {
   assert.equal(completed(0, false, MAKER), walletBanned);
   assert.equal(completed(postOnlyType, false, MAKER), walletBanned);
   assert.equal(completed(ownerMismatch, false, MAKER), ownerMismatch);
+  assert.equal(completed(0, false, MAKER, 3), walletBanned);
 });

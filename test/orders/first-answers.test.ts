@@ -44,8 +44,9 @@ test('the first answer is repeated, from memory or from storage', () =>
         const reason = engine.apply(command, new Float64Array(command.buffer), 0);
         if (reason !== RejectReason.accepted || commandKind(command, 0) !== CommandKind.order)
           continue;
-        const { making, taking } = engine.context;
-        answers.push({ command, answer: { making, taking } });
+        const { firstFill, making, taking } = engine.context;
+        const match = making === 0 && taking === 0 ? -1 : firstFill;
+        answers.push({ command, answer: { making, taking, match, wasDelayed: false } });
       }
       engine.end();
       for (let n = fill!; n < t.state[State.fills]!; n++) fills.push(fillCopy(t, n));

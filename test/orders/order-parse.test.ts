@@ -83,6 +83,8 @@ test('a complete item is read with all its values', () => {
     postOnly: true,
     owner: '550e8400-e29b-41d4-a716-446655440000',
     version2: undefined,
+    walletSignature: undefined,
+    domain: 1,
   });
 });
 
@@ -306,7 +308,11 @@ test('an order of a disabled version fails its request, which names the order, a
   const signed = { timestamp: 1_790_000_000_000, metadata: BYTES32, builder: BYTES32 };
   const second = { ...item(), order: { ...rest, ...signed } };
   const read = (sent: unknown, orderVersion: '1' | '2' | 'both') =>
-    parseOrders(Buffer.from(JSON.stringify(sent)), MAX, { resolvesCondition: false, orderVersion });
+    parseOrders(Buffer.from(JSON.stringify(sent)), MAX, {
+      resolvesCondition: false,
+      orderVersion,
+      hasVersion3: false,
+    });
   for (const [orderVersion, on, off] of [
     ['1', item(), second],
     ['2', second, item()],
@@ -348,4 +354,32 @@ test('no JSON makes the parser throw', () => {
     }),
     { numRuns: rounds(500) },
   );
+});
+
+test('a position is of version 3 under every ORDER_VERSION, once there is a contract for it', () => {
+  const { feeRateBps: _, nonce: _nonce, taker: _taker, ...rest } = item().order;
+  const tokenId = String((1n << 248n) | (7n << 128n));
+  const zero = `0x${'0'.repeat(64)}`;
+  const own = { timestamp: '1', metadata: zero, builder: zero };
+  const third = { ...item(), order: { ...rest, ...own, tokenId } };
+  const oldFields = { ...item(), order: { ...item().order, tokenId } };
+  const read = (sent: unknown, orderVersion: '1' | '2' | 'both', hasVersion3: boolean) =>
+    parseOrders(Buffer.from(JSON.stringify([sent])), MAX, {
+      resolvesCondition: false,
+      orderVersion,
+      hasVersion3,
+    });
+  for (const orderVersion of ['1', '2', 'both'] as const) {
+    const parsed = read(third, orderVersion, true);
+    assert(parsed.ok, orderVersion);
+    assert.equal(parsed.items[0]!.domain, 3);
+    assert.deepEqual(read(oldFields, orderVersion, true), {
+      ok: false,
+      code: 'ORDER_VERSION_MISMATCH',
+      detail: '[0] is for a position: sign it in version 3, with the fields of version 2',
+    });
+  }
+  const [second, first] = [read(third, 'both', false), read(oldFields, 'both', false)];
+  assert(second.ok && first.ok);
+  assert.deepEqual([second.items[0]!.domain, first.items[0]!.domain], [2, 1]);
 });

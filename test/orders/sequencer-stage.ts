@@ -1,6 +1,6 @@
 /**
  * A sequencer with a log that the test opens (log-gate.ts) and workers that the test plays. Batches
- * take their apply turns, and tasks end or fail, when the test says so.
+ * take their writer turns, and tasks end or fail, when the test says so.
  */
 import assert from 'node:assert/strict';
 import { CommandBuffer } from '../../engine/commands.ts';
@@ -15,10 +15,10 @@ import {
 import {
   align,
   allocateSlots,
-  awaitApplyTurn,
+  awaitWriterTurn,
   Control,
-  enterApplyTurn,
-  leaveApplyTurn,
+  enterWriterTurn,
+  leaveWriterTurn,
   RequestHead,
   RequestKind,
   Slot,
@@ -134,8 +134,8 @@ export class Stage {
    */
   turn(task: Task, options: { readonly changed: boolean }): number | undefined {
     const { view } = task;
-    awaitApplyTurn(this.control, task.dispatchSequence);
-    enterApplyTurn(this.control, task.dispatchSequence);
+    awaitWriterTurn(this.control, task.dispatchSequence);
+    enterWriterTurn(this.control, task.dispatchSequence);
     view.setState(SlotState.applying);
     this.writer.start(view);
     for (const body of task.bodies) this.writer.whole(200, Buffer.from(`answer to ${body}`));
@@ -147,7 +147,7 @@ export class Stage {
     view.f64[Slot.firstFill] = 0;
     view.f64[Slot.endFill] = 0;
     view.setState(SlotState.done);
-    leaveApplyTurn(this.control, task.dispatchSequence);
+    leaveWriterTurn(this.control, task.dispatchSequence);
     return options.changed ? this.sequence : undefined;
   }
 
@@ -171,7 +171,7 @@ export class Stage {
   }
 
   turnIs(): number {
-    return Atomics.load(this.control, Control.applyTurn);
+    return Atomics.load(this.control, Control.writerTurn);
   }
 }
 

@@ -18,9 +18,9 @@ import {
 } from '../../server/orders/exchange-memory/slot-requests.ts';
 import {
   Control,
-  enterApplyTurn,
+  enterWriterTurn,
   ORDER_BYTES_MIN,
-  passApplyTurn,
+  passWriterTurn,
   SlotState,
 } from '../../server/orders/exchange-memory/slots.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
@@ -181,7 +181,7 @@ test('a worker that throws before its turn fails its batch with an error, and no
   // As worker.ts does it: it waits for its turn to pass it on.
   await stage.run(tasks[0]!);
   tasks[1]!.view.setState(SlotState.failed);
-  passApplyTurn(stage.control, tasks[1]!.dispatchSequence);
+  passWriterTurn(stage.control, tasks[1]!.dispatchSequence);
   await stage.end(tasks[1]!, 'cannot parse');
   await stage.run(tasks[2]!);
   assert.deepEqual(stage.names(), [], 'in order too');
@@ -208,7 +208,7 @@ test('a worker that dies inside its turn stops the node, and its changes are not
     const { stage, tasks } = busyStage(2);
     stage.submit('queued');
     stage.turn(tasks[0]!, { changed: true });
-    enterApplyTurn(stage.control, tasks[1]!.dispatchSequence);
+    enterWriterTurn(stage.control, tasks[1]!.dispatchSequence);
     if (isSaid) tasks[1]!.view.setState(SlotState.applying);
     await stage.end(tasks[1]!, 'killed');
     assert.equal(stage.fatal.length, 1);
@@ -238,7 +238,7 @@ test('a worker that dies after its turn loses nothing, even if it could not pass
     const { stage, tasks } = busyStage(2);
     stage.turn(tasks[0]!, { changed: true });
     if (!hasLeft) {
-      Atomics.store(stage.control, Control.applyTurn, 0);
+      Atomics.store(stage.control, Control.writerTurn, 0);
       Atomics.store(stage.control, Control.writer, tasks[0]!.dispatchSequence + 1);
     }
     await stage.end(tasks[0]!, 'killed');

@@ -23,6 +23,12 @@ const domains: ExchangeDomains = {
     contract: `0x${'3'.repeat(40)}`,
     negRiskContract: `0x${'4'.repeat(40)}`,
   },
+  3: {
+    ...own,
+    version: '3',
+    contract: `0x${'5'.repeat(40)}`,
+    negRiskContract: `0x${'5'.repeat(40)}`,
+  },
 };
 const published = Object.values(PUBLISHED_DOMAINS);
 const wallet = Wallet.fromSeed('signature diagnosis');
@@ -67,6 +73,7 @@ function suspect(
   return {
     ...{ ...order, maker: address, signer: address, taker: bytesOf(zero), side: 0 },
     version2: undefined,
+    domain: 1,
     signature: bytesOf(signature),
     ...sent,
   };
@@ -113,6 +120,50 @@ test('other chains, types, versions and services are found when the order is sen
       assert.equal(fitOf(order, 8), `${domain.name} at ${address} on chain id 137`);
     }
   }
+});
+
+test('an order of a position that is signed for version 2 or another chain is recognised', () => {
+  const zero32 = `0x${'0'.repeat(64)}`;
+  const unsigned = {
+    salt: '1',
+    maker: wallet.address,
+    signer: wallet.address,
+    tokenId: String(1n << 248n),
+    makerAmount: '5',
+    takerAmount: '10',
+    side: 0 as const,
+    timestamp: '1700000000000',
+    metadata: zero32,
+    builder: zero32,
+  };
+  const suspect3 = (domain: OrderDomain, signedType = 0): SuspectOrder => {
+    const { signature } = wallet.signOrder(domain, { ...unsigned, signatureType: signedType });
+    return {
+      ...suspect(domain),
+      ...unsigned,
+      maker: bytesOf(wallet.address),
+      signer: bytesOf(wallet.address),
+      version2: {
+        timestamp: unsigned.timestamp,
+        metadata: bytesOf(zero32),
+        builder: bytesOf(zero32),
+      },
+      domain: 3,
+      signature: bytesOf(signature),
+    };
+  };
+  const { contract: normal, negRiskContract } = domains[2];
+  const { contract: third } = domains[3]!;
+  assert.equal(fitOf(suspect3(at(CHAIN, normal, '2')), 1), `domain version 2 at ${normal}`);
+  assert.equal(fitOf(suspect3(at(137, third, '3')), 1), 'chain id 137');
+  assert.equal(
+    fitOf(suspect3(at(CHAIN, negRiskContract, '2')), 2),
+    `domain version 2 at ${negRiskContract}`,
+  );
+  assert.equal(fitOf(suspect3(at(CHAIN, third, '3'), 1), 2), 'signatureType 1');
+  assert.equal(fitOf(suspect3(at(80_002, third, '3')), 5), 'chain id 80002');
+  const { domain: _, ...old } = suspect3(at(CHAIN, third, '3'));
+  assert.equal(fitOf({ ...old, domain: 2 }, 5), `domain version 3 at ${third}`);
 });
 
 test('an answer gives the signer, and the attempts without success', () => {

@@ -4,10 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import {
-  awaitApplyTurn,
-  enterApplyTurn,
-  leaveApplyTurn,
-  passApplyTurn,
+  awaitWriterTurn,
+  enterWriterTurn,
+  leaveWriterTurn,
+  passWriterTurn,
 } from '../../server/orders/exchange-memory/slots.ts';
 
 export interface TurnsSetup {
@@ -23,16 +23,16 @@ const setup = workerData as TurnsSetup;
 const control = new Int32Array(setup.control);
 const log = new Int32Array(setup.log);
 for (const sequence of setup.sequences) {
-  awaitApplyTurn(control, sequence);
+  awaitWriterTurn(control, sequence);
   if (setup.failing.includes(sequence)) {
-    passApplyTurn(control, sequence);
+    passWriterTurn(control, sequence);
     continue;
   }
-  enterApplyTurn(control, sequence);
+  enterWriterTurn(control, sequence);
   // Plain loads and stores: two threads at once would lose one of them.
   const count = log[0]!;
   log[1 + count] = sequence;
   log[0] = count + 1;
-  leaveApplyTurn(control, sequence);
+  leaveWriterTurn(control, sequence);
 }
 parentPort?.postMessage('done');

@@ -8,11 +8,11 @@ import test, { type TestContext } from 'node:test';
 import {
   align,
   allocateSlots,
-  awaitApplyTurn,
+  awaitWriterTurn,
   Control,
-  enterApplyTurn,
-  leaveApplyTurn,
-  passApplyTurn,
+  enterWriterTurn,
+  leaveWriterTurn,
+  passWriterTurn,
   SlotState,
   SlotView,
 } from '../../server/orders/exchange-memory/slots.ts';
@@ -38,7 +38,7 @@ function startTurns(
 ): Turns {
   const control = new SharedArrayBuffer(Control.words * 4);
   const log = new SharedArrayBuffer(4 * (1 + count));
-  new Int32Array(control)[Control.applyTurn] = first;
+  new Int32Array(control)[Control.writerTurn] = first;
   const shares: number[][] = Array.from({ length: threads }, () => []);
   for (let i = 0; i < count; i++) {
     const sequence = (first + i) | 0;
@@ -78,7 +78,7 @@ for (const [name, first] of [
       const { control, log, done } = startTurns(t, 3, first, COUNT, {}, random);
       await done;
       assert.deepEqual(takenOf(log), sequencesOf(first, COUNT));
-      assert.equal(control[Control.applyTurn], (first + COUNT) | 0);
+      assert.equal(control[Control.writerTurn], (first + COUNT) | 0);
       assert.equal(control[Control.writer], 0);
     }));
 }
@@ -99,8 +99,8 @@ test('the turn of a dead sequence is passed on once it is reached, never earlier
     const waiting = new Set(dead);
     while (waiting.size > 0) {
       for (const sequence of waiting) {
-        const isDue = Atomics.load(control, Control.applyTurn) === sequence;
-        const isPassed = passApplyTurn(control, sequence);
+        const isDue = Atomics.load(control, Control.writerTurn) === sequence;
+        const isPassed = passWriterTurn(control, sequence);
         if (isDue) assert(isPassed, 'nobody else can pass it on');
         if (isPassed) waiting.delete(sequence);
       }
@@ -112,21 +112,21 @@ test('the turn of a dead sequence is passed on once it is reached, never earlier
 
 test('a turn is passed on by its own sequence only, and once', () => {
   const control = new Int32Array(new SharedArrayBuffer(Control.words * 4));
-  assert.equal(passApplyTurn(control, 1), false);
-  assert.equal(passApplyTurn(control, -1), false);
-  assert.equal(passApplyTurn(control, 0), true);
-  assert.equal(passApplyTurn(control, 0), false);
-  assert.equal(control[Control.applyTurn], 1);
-  awaitApplyTurn(control, 1);
+  assert.equal(passWriterTurn(control, 1), false);
+  assert.equal(passWriterTurn(control, -1), false);
+  assert.equal(passWriterTurn(control, 0), true);
+  assert.equal(passWriterTurn(control, 0), false);
+  assert.equal(control[Control.writerTurn], 1);
+  awaitWriterTurn(control, 1);
 });
 
 test('a second writer is stopped before it writes anything', () => {
   const control = new Int32Array(new SharedArrayBuffer(Control.words * 4));
-  enterApplyTurn(control, 0);
-  assert.throws(() => enterApplyTurn(control, 1), /the engine has one writer/);
-  leaveApplyTurn(control, 0);
-  enterApplyTurn(control, 1);
-  assert.equal(control[Control.applyTurn], 1);
+  enterWriterTurn(control, 0);
+  assert.throws(() => enterWriterTurn(control, 1), /the engine has one writer/);
+  leaveWriterTurn(control, 0);
+  enterWriterTurn(control, 1);
+  assert.equal(control[Control.writerTurn], 1);
 });
 
 test('slots have their allocated sizes, with adjacent parts', () => {

@@ -3,14 +3,13 @@
  * few actions of a reader.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Browser, launch, type Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
+import { findChromium, openChromium } from '../../bench/page/chromium.ts';
 import { ROOT } from '../common/root.ts';
 
-const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome'];
 /** Compiled tests lie one folder deeper than the sources, where the script is. */
 const IN_PAGE = readFileSync(join(ROOT, 'test/page/in-page.js'), 'utf8');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -18,10 +17,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const WAIT_MS_MAX = 120_000;
 
-export function findChromium(): string | undefined {
-  const found = spawnSync('which', COMMANDS, { encoding: 'utf8' }).stdout ?? '';
-  return found.split('\n').find((path) => path !== '');
-}
+export { findChromium };
 
 export interface Size {
   readonly width: number;
@@ -48,9 +44,7 @@ export class Reader {
   }
 
   static async open(executablePath: string): Promise<Reader> {
-    // Tests may run as root in a container, where the browser's sandbox cannot be made.
-    const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
-    const browser = await launch({ executablePath, args, timeout: WAIT_MS_MAX });
+    const browser = await openChromium(executablePath);
     const page = await browser.newPage();
     page.setDefaultTimeout(WAIT_MS_MAX);
     await page.evaluateOnNewDocument(IN_PAGE);
@@ -109,4 +103,13 @@ export class Reader {
     if ((await this.page.evaluate('typeof axe')) === 'undefined') await this.page.evaluate(AXE);
     return this.ask('faults', AXE_TAGS);
   }
+}
+
+export function click(reader: Reader, selector: string): Promise<void> {
+  return reader.page.locator(selector).click();
+}
+
+/** @param name of a spin button */
+export async function fill(reader: Reader, name: string, text: string): Promise<void> {
+  await reader.page.locator(`aria/${name}[role="spinbutton"]`).fill(text);
 }

@@ -25,7 +25,7 @@ test(
       const reader = await Reader.open(chromium!);
       t.after(() => reader.close());
       await reader.look(DESKTOP, 'light');
-      await reader.page.goto(`http://127.0.0.1:${settings.ADMIN_PORT}`);
+      await reader.page.goto(`http://127.0.0.1:${settings.ADMIN_PORT}/#node`);
       // Who leads may change where the machine stands still for longer than a leader may be silent.
       const showsWhoLeads = (): Promise<void> =>
         until(async () => {
@@ -53,9 +53,9 @@ test(
       await cluster.nodes[leader]!.end('SIGKILL');
       await reader.sees('#lag', new RegExp(`Node n${leader}.*ECONNREFUSED`));
       await reader.look(PHONE, 'dark');
-      await reader.page.click('.views [data-view=node]');
       assert.deepEqual(await reader.faults(), []);
-      assert.deepEqual(await reader.ask('overflow'), [0, 0]);
+      const [wider = 0] = await reader.ask<number[]>('overflow');
+      assert(wider <= 0, `${wider} px too wide`);
       // The others forget it once it has been away for long.
       await reader.sees('#lag', new RegExp(`^(?!.*Node n${leader}).*leader, ok`));
       assert.deepEqual(reader.errors, []);

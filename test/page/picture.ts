@@ -1,5 +1,5 @@
 /**
- * Makes the picture of the README: what the page of `npm start` shows after two minutes.
+ * Makes the picture of the README: what the pages of `npm start` show after two minutes.
  *
  *   npm run picture
  */
@@ -18,12 +18,18 @@ const AFTER_MS = 120_000;
 /** Time that the rates and the chart of the page need. */
 const LOOKING_MS = 15_000;
 const SIZE = { width: 1440, height: 900 };
-const PICTURE = join(ROOT, 'server/page/page.webp');
+const MARKET = '1001';
 
 const chromium = findChromium();
 if (chromium === undefined) throw new Error('the picture needs chromium');
 const [port, adminPort] = [await freePort(), await freePort()];
-const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), LOG_FORMAT: 'pretty' };
+const settings = {
+  PORT: String(port),
+  ADMIN_PORT: String(adminPort),
+  LOG_FORMAT: 'pretty',
+  LEDGER: 'on',
+  FAUCET: '1000',
+};
 const env = { ...process.env, ...settings, DATA_DIR: temporaryDirectory() };
 const node = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'pipe'] });
 process.on('exit', () => node.kill('SIGTERM'));
@@ -36,10 +42,20 @@ if (node.exitCode !== null) throw new Error(log);
 await sleep(AFTER_MS);
 const reader = await Reader.open(chromium);
 await reader.look(SIZE, 'dark');
+await reader.page.goto(`http://127.0.0.1:${port}/app/market/${MARKET}`);
+await reader.page.locator('aria/Play[role="button"]').click();
+await reader.sees('[aria-label="Cash"]', /1,000/);
+await reader.page.locator('aria/Amount[role="spinbutton"]').fill('25');
+await takePicture('app.webp');
 await reader.page.goto(`http://127.0.0.1:${adminPort}/`);
-await sleep(LOOKING_MS);
-await reader.page.screenshot({ path: PICTURE, type: 'webp', quality: 80 });
+await takePicture('page.webp');
 await reader.close();
 node.kill('SIGTERM');
 await once(node, 'close');
-console.log(`${PICTURE}: ${SIZE.width} x ${SIZE.height}`);
+
+async function takePicture(name: `${string}.webp`): Promise<void> {
+  await sleep(LOOKING_MS);
+  const path = join(ROOT, 'server/page', name) as `${string}.webp`;
+  await reader.page.screenshot({ path, type: 'webp', quality: 80 });
+  console.log(`${path}: ${SIZE.width} x ${SIZE.height}`);
+}

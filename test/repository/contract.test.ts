@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import {
+  RejectReason,
+  type RejectReasonCode,
+  refusesOrder,
+} from '../../engine/orders/reject-reasons.ts';
 import { OPERATIONS } from '../../server/admin/operation-table.ts';
 import { PARAMETERS, type Parameter } from '../../server/catalog/parameters.ts';
 import { refusalCode } from '../../server/common/error-bodies.ts';
@@ -39,7 +43,7 @@ function rowsOf(page: string, heading: string): string[][] {
 
 test('docs/protocol.md lists the code of every refusal of an order', () => {
   const codes = Object.entries(REJECTS)
-    .filter(([reason]) => Number(reason) < RejectReason.orderNotFound)
+    .filter(([reason]) => refusesOrder(Number(reason) as RejectReasonCode))
     .map(([, { code }]) => `\`${code}\``);
   const text = readFileSync(join(ROOT, PROTOCOL), 'utf8');
   const [, group = ''] = text.split('### Order of checks\n');

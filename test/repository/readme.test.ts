@@ -34,9 +34,9 @@ test('the package, README, page, documents, dashboard, containers and service ha
   const { name } = JSON.parse(read('package.json')) as { readonly name: string };
   for (const [path, text] of [
     ['README.md', `# ${name}\n`],
-    ['server/page/assets/index.html', `<title>${name}</title>`],
-    ['server/page/assets/index.html', `<h1>${name} `],
-    ['server/page/assets/icon.svg', `<title>${name}</title>`],
+    ['server/page/desk/index.html', `<title>${name}</title>`],
+    ['server/page/desk/desk.tsx', `<span>${name}</span>`],
+    ['server/page/desk/icon.svg', `<title>${name}</title>`],
     ['server/routes/openapi.ts', `title: '${name}'`],
     ['server/routes/asyncapi.ts', `title: '${name}: streams'`],
     ['server/routes/viewer.ts', `<title>${name}: API</title>`],
@@ -49,7 +49,7 @@ test('the package, README, page, documents, dashboard, containers and service ha
 
 test('the README shows the picture first and says at once that the money is not real', () => {
   const paragraphs = readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n\n');
-  assert.match(paragraphs[1]!, /^\[!\[.*\]\(server\/page\/page\.webp\)\]/);
+  assert.match(paragraphs[1]!, /^\[!\[.*\]\(server\/page\/app\.webp\)\]/);
   assert.match(paragraphs[2]!, /\*\*for play money: by default\s+there are no balances/);
 });
 

@@ -45,6 +45,7 @@ const WRONG: readonly (readonly [rule: string, path: string, text: string])[] = 
   ['noRestrictedImports', 'server/http/b.ts', importing('../../engine/book/ladder.ts')],
   ['noRestrictedImports', 'server/orders/worker/c.ts', importing('../../../test/common/root.ts')],
   ['noRestrictedImports', 'server/demo/a.ts', importing('../../bench/random.ts')],
+  ['noRestrictedImports', 'server/page/app/a.tsx', importing('../../../engine/reads.ts')],
   ['noRestrictedImports', 'client/a.ts', importing('../server/common/a.ts')],
   ['noRestrictedImports', 'client/streams/b.ts', importing('../../engine/reads.ts')],
   ['noRestrictedImports', 'examples/a.ts', importing('../engine/reads.ts')],
@@ -68,6 +69,7 @@ const RIGHT: Files = {
   'engine/right.ts': importing('./tables/layout.ts'),
   'storage/snapshot/right.ts': importing('../../engine/tables/layout.ts'),
   'server/demo/right.ts': importing('../../client/client.ts'),
+  'server/page/app/right.tsx': importing('../../../client/client.ts'),
   'server/http/right.ts': longFunction(58),
   'bench/http/right.ts': importing('../../server/http/http.ts'),
 };

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import { ROOT } from '../common/root.ts';
-import { selectFiles, suitesOf, testFiles } from '../common/suites.ts';
+import { type Speed, selectFiles, suitesOf, testFiles } from '../common/suites.ts';
 import { FOLDERS } from './folders.ts';
 
 const SOURCES = [
@@ -30,7 +30,7 @@ interface Source {
 
 const sources: readonly Source[] = SOURCES.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => {
       const path = `${folder}/${name}`;
       const text = readFileSync(join(ROOT, path), 'utf8');
@@ -109,22 +109,22 @@ test('the table of folders allows no import that no file has', () => {
   );
 });
 
-test('npm run test:all runs every test file once, and npm test runs no slow one', () => {
+test('npm run test:all runs every test file once, npm test the fast ones and npm run test:slow the others', () => {
   const there = sources.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
-  const run = (isAll: boolean): string[] => {
-    const selected = selectFiles([], isAll);
+  const run = (speed: Speed): string[] => {
+    const selected = selectFiles([], speed);
     assert('files' in selected);
     return suitesOf(selected.files).flatMap(({ files }) => files.map((file) => `test/${file}`));
   };
-  assert.deepEqual(run(true).sort(), there.sort());
-  const quick = run(false);
-  assert(quick.length > 100 && quick.length < there.length);
-  assert(quick.every((path) => !path.endsWith('.slow.test.ts')));
+  assert.deepEqual(run('all').sort(), there.sort());
+  const [fast, slow] = [run('fast'), run('slow')];
+  assert(fast.length > 100 && fast.every((path) => !path.endsWith('.slow.test.ts')));
+  assert.deepEqual([...fast, ...slow].sort(), there.sort());
 });
 
 test('a folder or a file selects its tests, slow ones too, and an unknown name selects none', () => {
   const files = (...wishes: string[]) => {
-    const selected = selectFiles(wishes, false);
+    const selected = selectFiles(wishes, 'fast');
     return 'files' in selected ? selected.files : selected.unknown;
   };
   const own = 'repository/tidy.test.ts';
@@ -147,15 +147,13 @@ const WITH_TABLES = ['engine', 'storage', 'server', 'test'] as const;
 test('the table of each README names every folder, and the folders that it may import', () => {
   for (const top of WITH_TABLES) {
     const readme = readFileSync(join(ROOT, top, 'README.md'), 'utf8');
-    const rows = [...readme.matchAll(/^\| `([a-z-]+)\/` \| .* \| ([^|]+) \|$/gm)];
+    const rows = [...readme.matchAll(/^\| `([a-z0-9-]+)\/` \| .* \| ([^|]+) \|$/gm)];
     const listed = Object.fromEntries(rows.map(([, folder, imports]) => [folder, imports]));
     const inCode = Object.entries(FOLDERS[top]!).map(([folder, others]) => {
       const names = others.filter((name) => name !== '');
       if (names.length < others.length) names.push('files of this folder');
       return [folder, names.length === 0 ? 'nothing' : names.join(', ')];
     });
-    // The page has no TypeScript of the node: it is a folder of files for browsers.
-    if (top === 'server') inCode.push(['page', 'nothing']);
     assert.deepEqual(listed, Object.fromEntries(inCode), `${top}/README.md`);
   }
 });
@@ -169,12 +167,16 @@ test('every folder of the table has sources', () => {
   }
 });
 
+/** Packages in which the pages are written. */
+const OF_PAGE = ['preact', '@preact/signals'];
+
 test('each third-party package is imported by one file of the product, and one of the client', () => {
   const importers = new Map<string, Set<string>>();
   for (const source of sources.filter(({ folder }) => folder !== 'test')) {
     for (const specifier of importsOf(source)) {
       const name = packageOf(specifier);
       if (name === undefined) continue;
+      if (OF_PAGE.includes(name) && source.path.startsWith('server/page/')) continue;
       // The client stands alone: it must not reach a package through the node.
       const key = source.folder === 'client' ? `client: ${name}` : name;
       importers.set(key, (importers.get(key) ?? new Set()).add(source.path));

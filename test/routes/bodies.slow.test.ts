@@ -4,8 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { level1 } from '../../client/credentials.ts';
 import type { JsonBounds } from '../../server/common/json-measure.ts';
 import { readConfig } from '../../server/config/config.ts';
+import { PROFILE_TABLE } from '../../server/config/profile.ts';
 import { ROUTE_TABLE, type RouteKey, servedRows } from '../../server/routes/route-table.ts';
 import {
   type Reply,
@@ -16,7 +18,7 @@ import {
   withMarkets,
 } from '../common/node-harness.ts';
 import { plainRefusal } from '../common/refused.ts';
-import { Trader } from '../common/traders.ts';
+import { CHAIN_ID, seconds, Trader } from '../common/traders.ts';
 
 const MEBIBYTE = 2 ** 20;
 /** MAX_BATCH_ORDERS. */
@@ -25,11 +27,18 @@ const ORDERS_MAX = 500;
 const dataDir = temporaryDirectory();
 const [market] = await withMarkets(dataDir, [{ id: 1 }]);
 assert(market);
-const LEDGER = { LEDGER: 'on', FAUCET: '1000', HEARTBEAT_SECONDS: '3600' };
+const LEDGER = {
+  LEDGER: 'on',
+  FAUCET: '1000',
+  HEARTBEAT_SECONDS: '3600',
+  FAULTS: 'on',
+  RELAYER: 'on',
+  BEACON_WALLET_FACTORY: PROFILE_TABLE.beaconWalletFactory.polymarket,
+};
 const node = await TestNode.start(dataDir, LEDGER, [], 'test/routes/parsing-node');
 const alice = await Trader.join(node, 'alice');
 const [token = ''] = market.tokenIds;
-const read = readConfig(SMALL_NODE, [], 1);
+const read = readConfig({ ...SMALL_NODE, FAULTS: 'on', RELAYER: 'on' }, [], 1);
 assert(read.ok);
 const { config } = read;
 
@@ -52,10 +61,18 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
   'POST /data/volumes': { value: { conditions: [{ condition_id: market.conditionId }] } },
   'POST /orders-scoring': ids,
   'POST /v1/heartbeats': { value: { heartbeat_id: null } },
+  'POST /faults': { value: { kind: 'stream-gap', count: 1 } },
+  'DELETE /faults': { value: { id: 'f1' } },
   'POST /split': sets('split'),
   'POST /merge': sets('merge'),
+  'POST /submit': { value: { type: 'WALLET-CREATE', from: alice.address, to: alice.address } },
+  'POST /profile': { value: { hidden: false } },
   'POST /order': { value: order() },
   'POST /orders': { value: [order()], most: ORDERS_MAX },
+  'POST /orders/explain': { value: order() },
+  'POST /orders/preview': {
+    value: { tokenId: token, side: 'BUY', orderType: 'FAK', size: '5' },
+  },
   'POST /replace': { value: { orderID: id, ...order() } },
   'DELETE /order': { value: { orderID: id } },
   'DELETE /orders': ids,
@@ -64,6 +81,7 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
 
 /** Bodies that are parsed, and answered other than 200 or not twice alike. */
 const OTHERS: Readonly<Partial<Record<RouteKey, unknown>>> = {
+  'POST /invites/redeem': { code: '0'.repeat(32) },
   'DELETE /auth/readonly-api-key': { key: '00000000-0000-4000-8000-000000000000' },
 };
 
@@ -78,10 +96,12 @@ const routes = (Object.keys(ROUTE_TABLE) as RouteKey[]).filter(
 async function ask(key: RouteKey, body: string): Promise<{ reply: Reply; parsed: number[] }> {
   const [method = '', path = ''] = key.split(' ');
   const said = node.log.length;
-  const isOpen = ROUTE_TABLE[key].access === 'none';
-  const reply = isOpen
-    ? await send(node, method, path, {}, body)
-    : await alice.ask(node, method, path, body);
+  const { access } = ROUTE_TABLE[key];
+  const proof = level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), '0');
+  const reply =
+    access === 'none' || access === 'level1'
+      ? await send(node, method, path, access === 'none' ? {} : proof, body)
+      : await alice.ask(node, method, path, body);
   const parsed = [...node.log.slice(said).matchAll(/parsed (\d+) at once/g)];
   return { reply, parsed: parsed.map(([, length]) => Number(length)) };
 }
@@ -180,7 +200,7 @@ test('too many ids of a cancel are refused by number', async () => {
 
 test('no body of a caller without credentials is parsed', async () => {
   for (const key of routes) {
-    if (ROUTE_TABLE[key].access === 'none') continue;
+    if (['none', 'level2-or-none'].includes(ROUTE_TABLE[key].access)) continue;
     const [method = '', path = ''] = key.split(' ');
     const { status } = await send(node, method, path, {}, NEVER_JSON['open objects']);
     assert.equal(status, 401, key);

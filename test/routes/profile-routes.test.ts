@@ -3,10 +3,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NodeClient } from '../../client/client.ts';
 import { level1 } from '../../client/credentials.ts';
+import { Wallets, walletFactories } from '../../server/auth/wallet-factory.ts';
 import { SYNC_LIMITS } from '../../server/catalog/sync-client.ts';
 import { pullCatalog } from '../../server/catalog/sync-pull.ts';
+import { REFUSALS } from '../../server/common/refusals.ts';
+import { bytesToHex } from '../../server/common/uint256.ts';
 import { PROFILES, type Profile } from '../../server/config/kinds.ts';
-import type { ProfileName } from '../../server/config/profile.ts';
+import { PROFILE_TABLE, type ProfileName } from '../../server/config/profile.ts';
 import { get, send, until } from '../common/node-harness.ts';
 import { CHAIN_ID, seconds, type Terms } from '../common/traders.ts';
 import {
@@ -20,8 +23,33 @@ import {
   venues,
 } from './profile-venue.ts';
 
+const DEPOSIT_WALLET = 3;
+const depositWallets = new Wallets(
+  walletFactories({
+    proxyWalletFactory: 'none',
+    safeWalletFactory: 'none',
+    beaconWalletFactory: PROFILE_TABLE.beaconWalletFactory.polymarket,
+    uupsWalletFactory: PROFILE_TABLE.uupsWalletFactory.polymarket,
+  }),
+);
+
 interface Seen extends Readonly<Record<Profile, unknown>> {
   readonly look: (venue: Venue) => Promise<unknown>;
+}
+
+/** An order of version 1 by a deposit wallet: it is of the caller or not, before it is wrong in another way. */
+function depositWalletRow(kind: number): Seen {
+  return {
+    look: (venue) => {
+      const owner = Buffer.from(venue.alice.address.slice(2), 'hex');
+      const wallet = depositWallets.walletsOf(DEPOSIT_WALLET, owner)[kind]!;
+      const address = bytesToHex(wallet, 0, wallet.length);
+      const signed = { maker: address, signer: address, signatureType: DEPOSIT_WALLET };
+      return refusal(venue, { signed });
+    },
+    spec: REFUSALS.OWNER_MISMATCH.texts[0],
+    polymarket: 'invalid order signature',
+  };
 }
 
 /** Visible effect of each row. A new row needs one. */
@@ -54,6 +82,15 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
     spec: 'invalid order signature',
     polymarket: '',
   },
+  exchangeAddress3: {
+    look: async ({ node }) =>
+      ((await get(node, '/exchange-info')).json as { exchange_address_3?: string })
+        .exchange_address_3,
+    spec: undefined,
+    polymarket: '0xe3333700cA9d93003F00f0F71f8515005F6c00Aa',
+  },
+  beaconWalletFactory: depositWalletRow(0),
+  uupsWalletFactory: depositWalletRow(1),
   proxyWalletFactory: {
     look: (venue) =>
       refusal(venue, { signed: { maker: `0x${'11'.repeat(20)}`, signatureType: 1 } }),
@@ -76,7 +113,7 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
       return [error ?? errorMsg, await json(venue, '/version'), exchanges];
     },
     spec: ['order_version_mismatch', { version: 1 }, 2],
-    polymarket: ['', { version: 1 }, 4],
+    polymarket: ['', { version: 1 }, 5],
   },
   resolveConditionId: {
     look: (venue) => refusal(venue, { sent: { conditionId: undefined } }),
@@ -100,19 +137,55 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
       await refusal(venue, { ticks: 60, postOnly: true }),
       await refusal(venue, { side: 'SELL', ticks: 40, postOnly: true }),
       await refusal(venue, { ticks: 50, type: 'FAK' }),
+      await refusal(venue, { type: 'GTD', signed: { expiration: '1' } }),
+      await refusal(venue, { type: 'GTD' }),
+      await refusal(venue, { signed: { expiration: '9999999999' } }),
     ],
     spec: [
       "order couldn't be fully filled, FOK orders are fully filled/killed",
       'postOnly would cross the best ask',
       'postOnly would cross the best bid',
       'no orders found to match with FAK order. FAK orders are partially filled or killed if no match is found.',
+      'expiration must be in the future',
+      'expiration is required',
+      'invalid expiration',
     ],
     polymarket: [
       "order couldn't be fully filled. FOK orders are fully filled or killed.",
       'invalid post-only order: order crosses book',
       'invalid post-only order: order crosses book',
       'no orders found to match with FAK order. FAK orders are partially filled or killed if no match is found.',
+      'invalid expiration',
+      'invalid expiration',
+      'invalid expiration',
     ],
+  },
+  maxCancelIds: {
+    look: async ({ alice, node }) => {
+      const id = (i: number) => `0x${i.toString(16).padStart(64, '0')}`;
+      const sent = async (count: number) => {
+        const ids = Array.from({ length: count }, (_, i) => id(i));
+        return (await alice.ask(node, 'DELETE', '/orders', JSON.stringify(ids))).json;
+      };
+      const whole = (await sent(3_000)) as { error?: string; not_canceled?: object };
+      const { error } = (await sent(3_001)) as { error: string };
+      return [whole.error ?? Object.keys(whole.not_canceled!).length, error];
+    },
+    spec: [
+      'Too many orders in payload, max allowed: 1000',
+      'Too many orders in payload, max allowed: 1000',
+    ],
+    polymarket: [3_000, 'Too many orders in payload, max allowed: 3000'],
+  },
+  heartbeatError: {
+    look: async ({ alice, node }) => {
+      const body = JSON.stringify({ heartbeat_id: '6505202e-ade6-430e-b97c-bc57458e42d1' });
+      const { json: answer, status } = await alice.ask(node, 'POST', '/v1/heartbeats', body);
+      const { error, error_msg: text } = answer as { error: string; error_msg?: string };
+      return [status, error, text];
+    },
+    spec: [400, 'invalid heartbeat_id', undefined],
+    polymarket: [400, 'invalid heartbeat_id', 'Invalid Heartbeat ID'],
   },
   orderStatus: {
     look: async (venue) => {
@@ -255,6 +328,15 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
     spec: ['catalog', 'catalog', 'sampling', 'catalog', 'trading', 'catalog', 'catalog'],
     polymarket: ['trading', 'trading', 'trading', 'catalog', 'trading', 'catalog', 'catalog'],
   },
+  takerDelays: {
+    look: async ({ node, risky }) => {
+      const { json } = await get(node, `/clob-markets/${risky.conditionId}`);
+      const { itode, sd } = json as { readonly itode?: boolean; readonly sd?: number };
+      return [itode, sd];
+    },
+    spec: [undefined, undefined],
+    polymarket: [true, 3],
+  },
   catalogErrors: {
     look: async (venue) => {
       const paths = ['/markets?limit=abc', '/events?ascending=up', '/events/x', '/public-search'];
@@ -275,6 +357,20 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
       'q is required',
     ],
   },
+  feesFromCatalog: {
+    look: async (venue) =>
+      ((await json(venue, `/clob-markets/${venue.plain.conditionId}`)) as { fd: object }).fd,
+    spec: { r: 0, e: 0, to: true },
+    polymarket: { r: 0.04, e: 1, to: true },
+  },
+  relayer: {
+    look: async ({ alice, node }) => {
+      const { status } = await get(node, `/nonce?address=${alice.address}&type=WALLET`);
+      return [status, (await send(node, 'POST', '/submit', {}, '{}')).status];
+    },
+    spec: [404, 404],
+    polymarket: [200, 400],
+  },
   dataTrades: {
     look: async (venue) => {
       const open = await get(venue.node, '/data/trades?limit=1');
@@ -283,6 +379,31 @@ const ROWS: Readonly<Record<ProfileName, Seen>> = {
     },
     spec: [401, true],
     polymarket: [200, true],
+  },
+  // The last row: it trades.
+  tradeIds: {
+    look: async (venue) => {
+      const taken = { market: venue.idle, ticks: 50, shares: 5 } as const;
+      await post(venue, venue.alice.sign({ ...taken, side: 'BUY' }).item);
+      const result = (await post(venue, venue.alice.sign({ ...taken, side: 'SELL' }).item)) as {
+        readonly status: string;
+        readonly tradeIDs?: readonly string[];
+      };
+      const [id] = result.tradeIDs ?? [];
+      if (id === undefined) return [result.status];
+      const trades = async () =>
+        ((await own(venue, `/data/trades?id=${id}`)) as { data: { id: string }[] }).data;
+      await until(async () => (await trades()).length > 0);
+      const [trade] = (await trades()) as {
+        id: string;
+        transaction_hash: string;
+        status: string;
+      }[];
+      assert.match(trade!.transaction_hash, /^0x[0-9a-f]{64}$/);
+      return [result.status, trade!.id === id, trade!.status];
+    },
+    spec: ['matched'],
+    polymarket: ['matched', true, 'CONFIRMED'],
   },
 };
 
@@ -332,7 +453,7 @@ test('pages of markets follow one another to the end, tokens and prices in them'
   const { data, ...rest } = answer as {
     data: { condition_id: string; tokens: { price: number; token_id: string }[] }[];
   };
-  assert.deepEqual(rest, { limit: 100, next_cursor: 'LTE=', count: 2 });
+  assert.deepEqual(rest, { limit: 100, next_cursor: 'LTE=', count: 3 });
   const { tokens = [] } = data.find(({ condition_id: id }) => id === plain.conditionId) ?? {};
   assert.deepEqual(
     tokens.map(({ token_id: id }) => id),

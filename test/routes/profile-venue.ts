@@ -13,6 +13,7 @@ export interface Venue {
   readonly alice: Trader;
   readonly plain: CatalogMarket;
   readonly risky: CatalogMarket;
+  readonly idle: CatalogMarket;
 }
 
 function rulesOf(profile: Profile): SigningRules {
@@ -27,15 +28,20 @@ function rulesOf(profile: Profile): SigningRules {
 
 async function openVenue(profile: Profile): Promise<Venue> {
   const dataDir = temporaryDirectory();
-  const [plain, risky] = await withMarkets(dataDir, [
-    { id: 1, metadata: { version: 7 } },
-    { id: 2, negRisk: true },
+  const [plain, risky, idle] = await withMarkets(dataDir, [
+    {
+      id: 1,
+      metadata: { version: 7 },
+      feeSchedule: { rate: 0.04, exponent: 1, rebateRate: 0.25, takerOnly: true },
+    },
+    { id: 2, negRisk: true, secondsDelay: 3 },
+    { id: 3 },
   ]);
-  assert(plain && risky);
+  assert(plain && risky && idle);
   const node = await TestNode.start(dataDir, { CLIENT_PROFILE: profile });
   const rules = rulesOf(profile);
   const alice = await Trader.join(node, 'alice', rules);
-  const venue = { node, rules, alice, plain, risky };
+  const venue = { node, rules, alice, plain, risky, idle };
   for (const [side, ticks] of [
     ['BUY', 40],
     ['SELL', 60],

@@ -201,6 +201,7 @@ function masked(text: string): string {
     .replaceAll(/"hash":"[0-9a-f]{40}"/g, '"hash":"<hash>"')
     .replaceAll(/(?<!\d)1[789]\d{11}(?!\d)/g, '<ms>')
     .replaceAll(/(?<!\d)1[789]\d{8}(?!\d)/g, '<s>')
+    .replaceAll(/"signatures":"[^"]*"/g, '"signatures":"<library>"')
     .replaceAll(/"log":\{.*,"cluster":null/g, '"log":<progress>,"cluster":null')
     .replaceAll(/"version":"\d+\.\d+\.\d+"/g, '"version":"<version>"');
 }

@@ -6,14 +6,18 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { level1, level2 } from '../../client/credentials.ts';
 import { compileShape } from '../../server/common/schema.ts';
+import { PROFILE_TABLE } from '../../server/config/profile.ts';
 import type { RouteRow } from '../../server/http/route.ts';
 import { placesOf } from '../../server/routes/base-paths.ts';
 import { ROUTE_TABLE, type RouteKey } from '../../server/routes/route-table.ts';
+import { inviteDigest } from '../../server/wallet/invitations.ts';
+import { OperatorNode } from '../admin/operator-node.ts';
+import { depositWalletByEthers } from '../common/ethers.ts';
 import {
   type Reply,
   send,
-  TestNode,
   temporaryDirectory,
+  until,
   withMarkets,
 } from '../common/node-harness.ts';
 import { bodyOf, CHAIN_ID, seconds, Trader } from '../common/traders.ts';
@@ -25,9 +29,28 @@ const [market] = await withMarkets(dataDir, [{ id: 1 }], {
 });
 assert(market);
 // The requests of the table are heartbeats too, and a slow machine takes long for all of them.
-const settings = { LEDGER: 'on', FAUCET: '1000', HEARTBEAT_SECONDS: '3600' };
-const node = await TestNode.start(dataDir, settings);
+const BEACON = PROFILE_TABLE.beaconWalletFactory.polymarket;
+const settings = {
+  APP: 'on',
+  LEDGER: 'on',
+  FAUCET: '1000',
+  HEARTBEAT_SECONDS: '3600',
+  FAULTS: 'on',
+  RELAYER: 'on',
+  BEACON_WALLET_FACTORY: BEACON,
+};
+const operator = await OperatorNode.start(dataDir, settings);
+const { node } = operator;
+const CODE = 'ab'.repeat(16);
+await operator.done('POST /admin/invites', { digests: [inviteDigest(CODE).toString('hex')] });
+const season = { startSum: '1000', id: 'first' };
+await until(async () => {
+  return (await operator.done('POST /admin/seasons/end', season)).state === 'ended';
+});
+await until(async () => (await send(node, 'GET', '/seasons/1')).status === 200);
 const alice = await Trader.join(node, 'alice');
+/** Id of the creation of alice's deposit wallet. */
+const created = `${depositWalletByEthers(BEACON, alice.address).wallet.toLowerCase()}-create`;
 const sets = (name: string): string =>
   JSON.stringify({
     conditionId: market.conditionId,
@@ -80,6 +103,7 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /exchange-info': {},
   'GET /rate-limits': {},
   'POST /auth/api-key': {},
+  'POST /invites/redeem': { body: () => JSON.stringify({ code: CODE, name: 'alice' }) },
   'GET /auth/derive-api-key': {},
   'GET /auth/api-keys': {},
   'DELETE /auth/api-key': { query: `apiKey=${second}` },
@@ -95,18 +119,41 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'POST /orders': {
     body: () => bodyOf([alice.sign({ market, side: 'BUY', ticks: 1, shares: 5 })]),
   },
+  'POST /orders/explain': {
+    body: () => JSON.stringify(alice.sign({ market, side: 'BUY', ticks: 1, shares: 5 }).item),
+  },
+  'POST /orders/preview': {
+    body: () => JSON.stringify({ tokenId: token, side: 'BUY', orderType: 'FAK', amount: '5' }),
+  },
   'POST /heartbeats': {},
+  'POST /faults': { body: () => '{"kind":"stream-gap","count":1}' },
+  'GET /faults': {},
+  'DELETE /faults': {},
   'POST /v1/heartbeats': { body: () => '{"heartbeat_id":null}' },
   'GET /data/order/:id': { at: [resting.orderID] },
   'GET /data/orders': {},
   'GET /data/trades': {},
   // Without a ledger.
   'GET /ledger/statement': {},
+  'GET /rebates/current': {
+    query: 'date=2027-01-31&maker_address=0x1111111111111111111111111111111111111111',
+  },
   'GET /balance-allowance': { query: 'asset_type=COLLATERAL' },
   'GET /balance-allowance/update': { query: 'asset_type=COLLATERAL' },
   'GET /ledger/balance': {},
+  'GET /deployed': { query: `address=${alice.address}&type=WALLET` },
+  'POST /submit': {
+    body: () =>
+      JSON.stringify({ type: 'WALLET-CREATE', from: alice.address, to: BEACON.slice(0, 42) }),
+  },
+  'GET /nonce': { query: `address=${alice.address}&type=WALLET` },
+  'GET /relay-payload': { query: `address=${alice.address}&type=WALLET` },
+  'GET /v1/account/transactions/params': { query: `address=${alice.address}&type=WALLET` },
+  'GET /transaction': { query: `id=${created}` },
+  'GET /v1/account/transactions/:id': { at: [created] },
   'POST /split': { body: () => sets('split') },
   'POST /merge': { body: () => sets('merge') },
+  'POST /profile': { body: () => '{"hidden":false}' },
   'GET /book': { query: `token_id=${token}` },
   'GET /book/:token_id': { at: [token] },
   'POST /books': { body: items },
@@ -143,6 +190,8 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /asyncapi.json': {},
   'GET /docs': {},
   'GET /docs/:file': { at: ['swagger-ui.css'] },
+  'GET /app': {},
+  'GET /app/*': {},
   'GET /activity': { query: `user=${alice.address}` },
   'GET /positions': { query: `user=${alice.address}&sizeThreshold=0` },
   'GET /closed-positions': { query: `user=${alice.address}` },
@@ -151,6 +200,35 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /holders': { query: `market=${market.conditionId}` },
   'GET /oi': { query: `market=${market.conditionId}` },
   'GET /live-volume': { query: 'id=1' },
+  'GET /v1/leaderboard': {},
+  'GET /v2/leaderboard': {},
+  'GET /v2/leaderboard/brier': {},
+  'GET /v2/user-stats': { query: `user=${alice.address}` },
+  'GET /v2/user-pnl': { query: `user=${alice.address}` },
+  'GET /v2/user-volume': { query: `user=${alice.address}` },
+  'GET /seasons': {},
+  'GET /seasons/:season': { at: ['1'] },
+  'GET /v2/biggest-winners': {},
+  'GET /v2/trades': { query: 'taker_only=false' },
+  'GET /v2/activity': { query: `user=${alice.address}` },
+  'GET /v2/positions': { query: `user=${alice.address}` },
+  'GET /v2/value': { query: `user=${alice.address}` },
+  'GET /v2/holders': { query: `condition=${market.conditionId}&include_pnl=true` },
+  'GET /v2/oi': { query: `condition=${market.conditionId}` },
+  'GET /v2/live-volume': { query: 'event_id=1' },
+  'GET /v2/prices-history': { query: `token_id=${token}&interval=max` },
+  'GET /v2/resolutions': { query: `condition=${market.conditionId}` },
+  'GET /v2/approvals': { query: `user=${alice.address}` },
+  'GET /v2/status': {},
+  'GET /v2/builders/leaderboard': {},
+  'GET /v2/builders/volume': {},
+  'GET /v2/activity/combos': { query: `user=${alice.address}` },
+  'GET /v2/positions/combos': { query: `user=${alice.address}` },
+  'GET /public-profile': { query: `address=${alice.address}` },
+  'GET /comments': { query: 'parent_entity_type=Event&parent_entity_id=1' },
+  'GET /comments/keyset': {},
+  'GET /comments/:id': { at: ['1'] },
+  'GET /comments/user_address/:address': { at: [alice.address] },
   'GET /markets': {},
   'GET /markets/keyset': {},
   'GET /markets/:id': { at: ['1'] },
@@ -264,7 +342,7 @@ for (const key of Object.keys(EXAMPLES) as RouteKey[]) {
       }
     });
   }
-  if (row.access !== 'none') {
+  if (row.access !== 'none' && row.access !== 'level2-or-none') {
     test(`${key} requires credentials`, async () => {
       const { json, status } = await request(key, false);
       assert.equal(status, 401);

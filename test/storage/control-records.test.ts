@@ -37,11 +37,22 @@ const ALL: readonly ControlRecord[] = [
   { about: 'ban', address: ADDRESS, decision: undefined },
   { about: 'pause', decision: { since: 1, reason: '' } },
   { about: 'pause', decision: undefined },
+  { about: 'message', decision: { since: 2, reason: 'Hello, ü' } },
+  { about: 'message', decision: undefined },
+  { about: 'fault', kind: 'restart', decision: { since: 1_700_000_000_000, seconds: 60, ms: -5 } },
+  { about: 'fault', kind: 'restart', decision: undefined },
   { about: 'watch', address: ADDRESS, isWatched: true },
   { about: 'watch', address: ADDRESS, isWatched: false },
   { about: 'catalog', digest: '0f'.repeat(32) },
   { about: 'name', address: ADDRESS, name: 'Ann, ü' },
   { about: 'name', address: ADDRESS, name: '' },
+  { about: 'profile', address: ADDRESS, name: 'Ann.1', isHidden: true },
+  { about: 'profile', address: ADDRESS, name: '', isHidden: false },
+  {
+    about: 'liquidity',
+    condition: `0x${'0e'.repeat(32)}`,
+    terms: { depth: 72_134_752, centre: -5, paidIn: 50_000_000, paidOut: 0 },
+  },
   { about: 'handover', handover: { from: 'n1', by: 'ann, ü', reasons: ['log'] } },
 ];
 

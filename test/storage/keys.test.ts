@@ -58,10 +58,19 @@ test('a damaged row of a key is named', () => {
 const RECORDS: readonly ControlRecord[] = [
   { about: 'ban', address: ADDRESS, decision: { since: 5, reason: 'ü' } },
   { about: 'catalog', digest: 'ab'.repeat(32) },
+  { about: 'fault', kind: 'restart', decision: { since: 5, seconds: 60, ms: 0 } },
   { about: 'watch', address: ADDRESS, isWatched: true },
   { about: 'watch', address: OTHER, isWatched: true },
+  {
+    about: 'liquidity',
+    condition: `0x${'0e'.repeat(32)}`,
+    terms: { depth: 72_134_752, centre: -5, paidIn: 50_000_000, paidOut: 0 },
+  },
+  { about: 'message', decision: { since: 7, reason: 'Hello, ü' } },
   { about: 'name', address: OTHER, name: 'Böb' },
   { about: 'pause', decision: { since: 6, reason: '' } },
+  { about: 'profile', address: ADDRESS, name: '', isHidden: true },
+  { about: 'profile', address: OTHER, name: 'bob-1', isHidden: false },
 ];
 
 test('records read back with the batch that they reach, and a record of an end removes its row', async () => {
@@ -72,12 +81,15 @@ test('records read back with the batch that they reach, and a record of an end r
   assert.deepEqual(kept.position(), POSITION);
   const ends: ControlRecord[] = [
     { about: 'ban', address: ADDRESS, decision: undefined },
+    { about: 'fault', kind: 'restart', decision: undefined },
     { about: 'watch', address: ADDRESS, isWatched: false },
     { about: 'name', address: OTHER, name: '' },
+    { about: 'message', decision: undefined },
     { about: 'pause', decision: undefined },
+    { about: 'profile', address: ADDRESS, name: '', isHidden: false },
   ];
   kept.apply(ends, { sequence: 8, digest: 0 });
-  assert.deepEqual([...kept.records()], [RECORDS[1], RECORDS[3]]);
+  assert.deepEqual([...kept.records()], [RECORDS[1], RECORDS[4], RECORDS[5], RECORDS[10]]);
   assert.deepEqual(kept.position(), { sequence: 8, digest: 0 });
   await kept.close();
 });
@@ -92,7 +104,7 @@ test('a damaged row that is not of a key stops the start and is named', async ()
   const rows = Array.from(meta.getRange(), ({ key, value }) => [key, Buffer.from(value)] as const);
   assert.equal(rows.length, RECORDS.length + 1);
   const damaged =
-    /^Error: (ban|heartbeat|name|pause|catalog|position) row of keys ?[0-9a-f]*: damaged; put/;
+    /^Error: (ban|fault|heartbeat|liquidity|message|name|pause|profile|catalog|position) row of keys ?[0-9a-f]*: damaged; put/;
   for (const [key, good] of rows) {
     for (const value of [...flipped(good), good.subarray(0, 3), Buffer.of(1)]) {
       meta.putSync(key, value);

@@ -5,11 +5,18 @@ import { crc32 } from 'node:zlib';
 import { audit } from '../../engine/audit.ts';
 import { CommandBuffer, encodeFunds } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
+import { findInvited, inviteBatches } from '../../engine/invites.ts';
+import { exposureLeft } from '../../engine/ledger/exposure.ts';
 import { ledgerIsOn, ledgerTotals, nextResolving } from '../../engine/ledger/reads.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { unsettledCount } from '../../engine/orders/unsettled.ts';
+import { marketFees } from '../../engine/reads.ts';
+import { relayedCount } from '../../engine/relay.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { Ledger, State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
+import type { MarketRow } from '../../engine/tables/units.ts';
 import { recover } from '../../storage/recovery/recover.ts';
 import { resizeTables } from '../../storage/snapshot/resize-tables.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
@@ -159,3 +166,111 @@ test('ids that are texts are kept when their ring wraps, and a smaller ring is r
       /10 ids of operators \(OPERATOR_IDS_MAX\) are in use, more than the configured 9/,
     );
   }));
+
+test('a snapshot with a fee schedule has its own format, and loads with the schedule', (t) => {
+  const directory = directoryOf(t);
+  const snapshots = new SnapshotFiles(directory, 'committed');
+  const script = new LedgerScript().do('fees 1 0.07 2 0.2');
+  script.duel.settle();
+  const info = saved(snapshots, script.t);
+  assert.equal(formatOf(info.path), 9);
+  const loaded = new SnapshotFiles(directory, 'committed').load(info);
+  assert(typeof loaded !== 'string');
+  assert.equal(stateHash(loaded.tables), stateHash(script.t));
+  const terms = marketFees(loaded.tables, 1 as MarketRow);
+  assert.deepEqual(terms, { rate: 70_000, exponent: 2, rebate: 200_000 });
+});
+
+test('a snapshot with delayed orders has its own format, and loads with them', (t) => {
+  const directory = directoryOf(t);
+  const snapshots = new SnapshotFiles(directory, 'committed');
+  const script = new LedgerScript().fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 100 * UNIT);
+  script.fund('split', 1, 10 * UNIT).do('sell #1 5 @ 0.5 by 1', 'buy #2 5 @ 0.5 by 2 delay 9');
+  script.duel.settle();
+  const info = saved(snapshots, script.t);
+  assert.equal(formatOf(info.path), 10);
+  const loaded = new SnapshotFiles(directory, 'committed').load(info);
+  assert(typeof loaded !== 'string');
+  audit(loaded.tables);
+  assert.equal(stateHash(loaded.tables), stateHash(script.t));
+  assert.equal(loaded.tables.delayed.size, 1);
+});
+
+test('a snapshot with unsettled fills has the same format, and they fail after it is loaded', (t) => {
+  const directory = directoryOf(t);
+  const snapshots = new SnapshotFiles(directory, 'committed');
+  const script = new LedgerScript().fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 100 * UNIT);
+  script.fund('split', 1, 10 * UNIT).do('sell #1 5 @ 0.5 by 1', 'buy #2 5 @ 0.5 by 2 fails 500');
+  script.duel.settle();
+  const info = saved(snapshots, script.t);
+  assert.equal(formatOf(info.path), 10);
+  const loaded = new SnapshotFiles(directory, 'committed').load(info);
+  assert(typeof loaded !== 'string');
+  assert.equal(stateHash(loaded.tables), stateHash(script.t));
+  const capacities = { ...script.t.capacities, accounts: 9_000, positions: 9_000 };
+  for (const tables of [loaded.tables, resizeTables(loaded.tables, capacities)]) {
+    audit(tables);
+    assert.equal(unsettledCount(tables), 1);
+  }
+  const engine = new Engine(loaded.tables.memory);
+  engine.begin(9_000, 0);
+  engine.end();
+  audit(engine.t);
+  script.do('at 9');
+  script.duel.settle();
+  assert.equal(stateHash(engine.t), stateHash(script.t));
+});
+
+test('a snapshot after a relayed batch has the format of delays, and loads with the nonce', (t) => {
+  const directory = directoryOf(t);
+  const snapshots = new SnapshotFiles(directory, 'committed');
+  const script = new LedgerScript().fund('deposit', 1, 100 * UNIT);
+  const calls = [{ kind: 'split', market: 1, amount: 4 * UNIT }] as const;
+  script.duel.step({ kind: 'relay', wallet: 1, off: 0, calls });
+  script.duel.settle();
+  const info = saved(snapshots, script.t);
+  assert.equal(formatOf(info.path), 10);
+  const loaded = new SnapshotFiles(directory, 'committed').load(info);
+  assert(typeof loaded !== 'string');
+  audit(loaded.tables);
+  assert.equal(stateHash(loaded.tables), stateHash(script.t));
+  assert.equal(relayedCount(loaded.tables, findAccount(loaded.tables, addressWords(1), 0)), 1);
+});
+
+test('a snapshot with invitations has the format of delays, and loads with what is used', (t) => {
+  const directory = directoryOf(t);
+  const script = new LedgerScript();
+  const { duel } = script;
+  duel.step({ kind: 'invite', codes: [1, 2, 3], cash: 5 * UNIT });
+  duel.step({ kind: 'redeem', code: 2, wallet: 7 });
+  duel.step({ kind: 'revoke', code: 3, wallet: 0 });
+  duel.settle();
+  const info = saved(new SnapshotFiles(directory, 'committed'), script.t);
+  assert.equal(formatOf(info.path), 10);
+  const loaded = new SnapshotFiles(directory, 'committed').load(info);
+  assert(typeof loaded !== 'string');
+  audit(loaded.tables);
+  assert.equal(stateHash(loaded.tables), stateHash(script.t));
+  const [batch] = inviteBatches(loaded.tables);
+  assert.deepEqual([batch?.note, batch?.open, batch?.redeemed], ['a note', 1, 1]);
+  assert.notEqual(findInvited(loaded.tables, addressWords(7), 0), 0);
+});
+
+test('a snapshot with limits of wallets has the format of delays, and loads with what positions cost', (t) => {
+  const directory = directoryOf(t);
+  const limits = { openOrdersPerWallet: 5, exposurePerWallet: 60 * UNIT };
+  const script = new LedgerScript(WITH_LEDGER, limits);
+  script.fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 100 * UNIT);
+  script.do('buy #1 50 @ 0.40 by 1', 'buy #2 20 @ 0.60 No by 2');
+  script.duel.settle();
+  const info = saved(new SnapshotFiles(directory, 'committed'), script.t);
+  assert.equal(formatOf(info.path), 10);
+  const loaded = new SnapshotFiles(directory, 'committed').load(info);
+  assert(typeof loaded !== 'string');
+  audit(loaded.tables);
+  assert.equal(stateHash(loaded.tables), stateHash(script.t));
+  const wallet = findAccount(loaded.tables, addressWords(1), 0);
+  // 20 of them traded; 30 rest.
+  assert.equal(loaded.tables.walletCosts[wallet], 8 * UNIT);
+  assert.equal(exposureLeft(loaded.tables, wallet), 40 * UNIT);
+});

@@ -36,6 +36,12 @@ const QUICK = { durability: 'committed', readOnly: false } as const;
 /** Units of a micro-unit in which the naive ledger divides. */
 const FINE = 10n ** 30n;
 
+/** Tables that fills fill. */
+const TABLES = [
+  ...['wallets', 'tokens', 'interest', 'prices', 'totals', 'hours', 'meta'],
+  ...['results', 'result-hours', 'ranks', 'rebates'],
+];
+
 /** Milliseconds after which everything that waits is due. */
 const LATER = 100_000;
 
@@ -45,6 +51,10 @@ interface Entry {
   /** Micro-units net of fees; received ones are positive. */
   readonly shares: bigint;
   readonly cash: bigint;
+  /** Collateral on top of what a purchase cost. */
+  readonly fee: bigint;
+  /** Unix milliseconds. */
+  readonly time: number;
 }
 
 interface Ledger {
@@ -126,19 +136,22 @@ class Stage {
       const f = (column: number): bigint => BigInt(row.readDoubleLE(8 * column));
       const [size, fee] = [f(Fill.size), f(Fill.fee)];
       const takerBuys = i[Fill.takerSide] === 0;
+      const isScheduled = (i[Fill.terms]! & 1) === 1;
       const across = i[Fill.kind] !== MatchKind.complementary;
       const side = (account: number, token: number, buys: boolean, money: bigint, paid: bigint) =>
         ledger.entries.push({
           account,
           token,
-          shares: buys ? size - paid : -size,
+          shares: buys && !isScheduled ? size - paid : buys ? size : -size,
           cash: buys ? -money : money - paid,
+          fee: buys && isScheduled ? paid : 0n,
+          time: row.readDoubleLE(8 * Fill.time),
         });
       const token = i[Fill.takerToken]!;
       side(i[Fill.taker]!, token, takerBuys, f(Fill.takerCollateral), fee);
       const makerBuys = across === takerBuys;
       side(i[Fill.maker]!, i[Fill.makerToken]!, makerBuys, f(Fill.makerCollateral), 0n);
-      if (takerBuys) add(ledger.fees, token, fee);
+      if (takerBuys && !isScheduled) add(ledger.fees, token, fee);
       const market = t.tokenI[(token << TOKEN_I) + Token.market]!;
       if (across) add(ledger.interest, market, takerBuys ? size : -size);
     }
@@ -193,11 +206,12 @@ class Stage {
     do now += LATER;
     while (whole.step(this.derived, { fills: this.end, entries: 0 }, true, now));
     this.projections.root.resetReadTxn();
-    for (const name of ['wallets', 'tokens', 'interest', 'prices', 'totals', 'hours', 'meta']) {
+    for (const name of TABLES) {
       const [own, others] = [this.projections, projections].map(({ root }) => [
         ...openTable(root, name).getRange(),
       ]);
-      assert(others!.length > 0, name);
+      // Few fills of some days have a rebate, and those of others none.
+      assert(others!.length > 0 || name === 'rebates', name);
       assert.deepEqual(own, others, name);
     }
     await projections.close();
@@ -226,21 +240,29 @@ function checkPosition(position: Position, entries: readonly Entry[]): void {
   const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((a, b) => a + b, 0n);
   const bought = entries.filter(({ shares }) => shares > 0n);
   assert.equal(position.net, sum(entries.map(({ shares }) => shares)));
-  assert.equal(position.realised - position.cost, sum(entries.map(({ cash }) => cash)));
+  assert.equal(
+    position.realised - position.cost - position.fees,
+    sum(entries.map(({ cash, fee }) => cash - fee)),
+  );
   assert.equal(position.bought, sum(bought.map(({ shares }) => shares)));
   assert.equal(position.spent, -sum(bought.map(({ cash }) => cash)));
-  if (position.net === 0n) assert.equal(position.cost, 0n);
+  assert(position.fees >= 0n);
+  if (position.net === 0n) assert.deepEqual([position.cost, position.fees], [0n, 0n]);
   else assert(position.net > 0n ? position.cost >= 0n : position.cost <= 0n);
   let net = 0n;
   let cost = 0n;
-  for (const { cash, shares } of entries) {
+  let opened = 0;
+  for (const { cash, shares, time } of entries) {
     const closes = net !== 0n && shares > 0n !== net > 0n;
     const size = (n: bigint): bigint => (n < 0n ? -n : n);
     const closing = !closes ? 0n : size(shares) < size(net) ? size(shares) : size(net);
     if (closing > 0n) cost -= (cost * closing) / size(net);
     cost -= ((size(shares) - closing) * cash * FINE) / size(shares);
+    const isOpener = net === 0n ? shares !== 0n : (net + shares) * net < 0n;
+    if (isOpener) opened = time;
     net += shares;
   }
+  assert.deepEqual([position.opened, position.time], [opened, entries.at(-1)!.time]);
   const rounded = position.cost * FINE - cost;
   const bound = BigInt(2 * entries.length) * FINE;
   assert(-bound <= rounded && rounded <= bound, `cost ${position.cost}, exactly ${cost} / ${FINE}`);
@@ -311,10 +333,13 @@ test('rows of other formats are rebuilt', (t) =>
     const meta = openTable(stage.projections.root, 'meta');
     const value = Buffer.from(meta.get(position)!);
     const text = value.toString('latin1');
-    assert.match(text, /positions 2,prices 2,volumes 2,statements 1$/);
+    assert.match(
+      text,
+      /positions 4,prices 2,volumes 3,statements 1,results 3,rebates 1,forecasts 1$/,
+    );
     await meta.put(
       position,
-      withChecksum(position, Buffer.from(text.replace('s 2', 's 1'), 'latin1')),
+      withChecksum(position, Buffer.from(text.replace('s 4', 's 3'), 'latin1')),
     );
     await stage.restart();
     assert(!stage.reader.isComplete());
@@ -353,23 +378,61 @@ test('a damaged row is unavailable when nothing may be written', async (t) => {
 test('a row keeps sums of any size', () => {
   const key = walletKey(3, 4);
   for (const large of [0n, 2n ** 63n - 1n, 2n ** 63n, -(2n ** 100n)]) {
-    const position = { net: large, cost: -large, realised: 7n, bought: 2n, spent: 1n, time: 5 };
+    const position = {
+      net: large,
+      cost: -large,
+      realised: 7n,
+      bought: 2n,
+      spent: 1n,
+      fees: large,
+      time: 5,
+      opened: 4,
+    };
     assert.deepEqual(decodePosition(key, encodePosition(key, position)), position);
   }
 });
 
 test('closed shares take their part of the cost, and a remainder opens a new position', () => {
   const p = newPosition();
-  trade(p, true, 10n, 4n);
-  trade(p, true, 5n, 3n);
+  trade(p, true, 10n, 4n, 1);
+  trade(p, true, 5n, 3n, 2);
   assert.deepEqual([p.net, p.cost, p.realised], [15n, 7n, 0n]);
-  trade(p, false, 6n, 5n);
+  trade(p, false, 6n, 5n, 3);
   // 6 of 15 had cost 2.8, of which 2 are taken: the rest stays with the rest.
   assert.deepEqual([p.net, p.cost, p.realised], [9n, 5n, 3n]);
-  trade(p, false, 12n, 8n);
+  trade(p, false, 12n, 8n, 4);
   // 9 of 12 for 6 close, 3 for 2 are sold short.
   assert.deepEqual([p.net, p.cost, p.realised], [-3n, -2n, 4n]);
-  trade(p, true, 3n, 1n);
+  trade(p, true, 3n, 1n, 5);
   assert.deepEqual([p.net, p.cost, p.realised], [0n, 0n, 5n]);
   assert.deepEqual([p.bought, p.spent], [18n, 8n]);
+});
+
+test('a position is opened by the fill that begins it, or that turns it to the other side', () => {
+  const p = newPosition();
+  const openedBy = (isBuy: boolean, shares: bigint, time: number): number => {
+    trade(p, isBuy, shares, shares, time);
+    assert.equal(p.time, time);
+    return p.opened;
+  };
+  assert.equal(openedBy(true, 0n, 1), 0, 'all shares of a purchase are its fee');
+  assert.equal(openedBy(true, 10n, 2), 2);
+  assert.equal(openedBy(false, 4n, 3), 2);
+  assert.equal(openedBy(false, 6n, 4), 2, 'a closed one keeps it');
+  assert.equal(openedBy(true, 5n, 5), 5);
+  assert.equal(openedBy(false, 8n, 6), 6, 'sold short');
+  assert.equal(openedBy(true, 1n, 7), 6);
+  assert.equal(openedBy(true, 4n, 8), 8);
+});
+
+test('closed shares take their part of the fees, which lessens the realised profit', () => {
+  const p = newPosition();
+  trade(p, true, 10n, 40n, 6, 5n);
+  assert.deepEqual([p.net, p.cost, p.fees, p.realised], [10n, 40n, 5n, 0n]);
+  trade(p, false, 4n, 20n, 7);
+  assert.deepEqual([p.net, p.cost, p.fees, p.realised], [6n, 24n, 3n, 2n]);
+  trade(p, false, 8n, 32n, 8);
+  assert.deepEqual([p.net, p.cost, p.fees, p.realised], [-2n, -8n, 0n, -1n]);
+  trade(p, true, 4n, 12n, 9, 8n);
+  assert.deepEqual([p.net, p.cost, p.fees, p.realised], [2n, 6n, 4n, -3n]);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { audit } from '../../engine/audit.ts';
 import { matchingUse } from '../../engine/book/matching.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import { FILL_WORDS, State } from '../../engine/tables/layout.ts';
@@ -10,9 +11,11 @@ import { PackedRows } from '../../storage/kv/packed.ts';
 import { encodeBatch } from '../../storage/log/batch-record.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import { begin, type Recovered, recover } from '../../storage/recovery/recover.ts';
+import { resizeTables } from '../../storage/snapshot/resize-tables.ts';
 import { SnapshotFiles, type SnapshotInfo } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
-import type { LoggedBatch } from '../engine/engine-driver.ts';
+import { check } from '../engine/duel.ts';
+import { type LoggedBatch, ROOMY } from '../engine/engine-driver.ts';
 import { FakeLog, type FakeStore } from './fake-log.ts';
 import {
   appended,
@@ -117,12 +120,16 @@ function fillsOf(t: Tables, trades: number): Int32Array[] {
   });
 }
 
+/** No market ends early, so that a day surely has more fills than the larger ring. */
+const NO_ENDS = 0;
+
 async function withHistory(
   t: TestContext,
   body: (place: Place, context: Exchange, day: readonly LoggedBatch[], random: Random) => unknown,
+  ends = 0.5,
 ): Promise<void> {
   await seeded(async (random) => {
-    await body(new Place(t), new Exchange(), tradingDay(random, 1_500), random);
+    await body(new Place(t), new Exchange(), tradingDay(random, 1_500, ends), random);
   });
 }
 
@@ -230,23 +237,27 @@ test('a batch whose commands no longer change anything is refused by naming it',
   }));
 
 test('fills come from the snapshot, and older ones that fit the ring from LMDB', (t) =>
-  withHistory(t, async (place, context, day) => {
-    await place.live(context, day);
-    place.save(context);
-    const end = context.t.state[State.fills]!;
-    const larger = { ...TIGHT, trades: 2 * TIGHT.trades };
-    const whole = place.recover(larger);
-    assert.equal(whole.firstFill, end - larger.trades);
-    assert.deepEqual(
-      fillsOf(whole.engine.t, larger.trades).at(-1),
-      new Int32Array(new Uint8Array(place.fills.get(end - larger.trades)!).buffer),
-    );
-    const lost = end - TIGHT.trades - 4;
-    place.fills.delete(lost);
-    const cut = place.recover(larger);
-    assert.equal(cut.firstFill, lost + 1, 'as far as there are any');
-    assert.deepEqual(fillsOf(cut.engine.t, TIGHT.trades), fillsOf(context.t, TIGHT.trades));
-  }));
+  withHistory(
+    t,
+    async (place, context, day) => {
+      await place.live(context, day);
+      place.save(context);
+      const end = context.t.state[State.fills]!;
+      const larger = { ...TIGHT, trades: 2 * TIGHT.trades };
+      const whole = place.recover(larger);
+      assert.equal(whole.firstFill, end - larger.trades);
+      assert.deepEqual(
+        fillsOf(whole.engine.t, larger.trades).at(-1),
+        new Int32Array(new Uint8Array(place.fills.get(end - larger.trades)!).buffer),
+      );
+      const lost = end - TIGHT.trades - 4;
+      place.fills.delete(lost);
+      const cut = place.recover(larger);
+      assert.equal(cut.firstFill, lost + 1, 'as far as there are any');
+      assert.deepEqual(fillsOf(cut.engine.t, TIGHT.trades), fillsOf(context.t, TIGHT.trades));
+    },
+    NO_ENDS,
+  ));
 
 test('a log that ends before a snapshot, or with another batch, or begins long after it, is refused with a reason', (t) =>
   withHistory(t, async (place, context, day) => {
@@ -308,7 +319,7 @@ for (const change of CHANGES) {
   test(`capacities may change between runs: ${JSON.stringify(change)}`, async (t) => {
     await seeded(async (random) => {
       const place = new Place(t);
-      const day = tradingDay(random, 2_400);
+      const day = tradingDay(random, 3_600);
       const third = Math.floor(day.length / 3);
       // As a node does it: without rows that may be used, a replay in larger tables forgets later.
       const first = await place.restart(from);
@@ -389,6 +400,18 @@ test('capacities below the used ones are refused by naming the variable', (t) =>
     assert.deepEqual(place.warnings, [], 'a snapshot is not given up for that');
     assert.equal(stateHash(place.recover().engine.t), stateHash(context.t));
   }));
+
+test('a table of orders that is too small for those that wait for a taker delay is refused', () => {
+  const { driver } = check(`
+    sell #1 5 @ 0.60            rests
+    buy #2 5 @ 0.60 delay 2     waits
+    buy #3 5 @ 0.60 delay 2     waits
+  `);
+  driver.close();
+  const smaller = (orders: number) => resizeTables(driver.t, { ...ROOMY, orders });
+  assert.throws(() => smaller(2), /3 open and delayed orders \(ORDERS_MAX\) are in use/);
+  audit(smaller(3));
+});
 
 test('a size that may grow is at least that of the snapshot, and others are as configured', (t) =>
   withHistory(t, async (place, _, day) => {

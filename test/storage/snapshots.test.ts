@@ -334,11 +334,11 @@ test('a snapshot of another format is skipped with both formats and advice', (t)
     const directory = directoryOf(t);
     const info = saved(snapshotsOf(directory), context.t);
     const bytes = readFileSync(info.path);
-    bytes.writeUInt32LE(9, bytes.length - 12);
+    bytes.writeUInt32LE(99, bytes.length - 12);
     writeFileSync(info.path, bytes);
     assert.match(
       String(snapshotsOf(directory).load(info)),
-      /^its format is 9, this node reads 7; .* begin with another DATA_DIR$/,
+      /^its format is 99, this node reads 7; .* begin with another DATA_DIR$/,
     );
     rmSync(info.path);
     assert.match(String(snapshotsOf(directory).load(info)), /ENOENT/);

@@ -57,8 +57,10 @@ export function tradingDay(random: Random, commands: number, ends = 0.5): readon
  */
 export function ledgerDay(random: Random, commands: number): readonly LoggedBatch[] {
   const duel = new LedgerDuel();
-  const stream = new LedgerStream(random);
+  const stream = new LedgerStream(random, { delays: 2, settlements: 12 });
   for (let i = 0; i < commands; i++) duel.step(stream.next());
+  // No fill that fails later is left.
+  duel.step({ kind: 'settle', fault: -1 });
   for (const command of stream.last()) duel.step(command);
   duel.driver.close();
   return duel.driver.logged;

@@ -145,7 +145,16 @@ test('the markets of a large new catalog are published a few at a time, each onc
   };
   const event = { id: '', ticker: '', slug: '', title: '', description: '' };
   const story = (question: string) => () => {
-    return { question, slug: '', outcomes: [], description: '', event };
+    return {
+      question,
+      slug: '',
+      outcomes: [],
+      description: '',
+      active: true,
+      tick: 0.01,
+      listed: {},
+      event,
+    };
   };
   addMarkets(1, 100);
   stage.newMarkets.announce(story('first'));

@@ -144,12 +144,14 @@ async function clockJumps(seed: number): Promise<string> {
   const jumps = Array.from({ length: 6 }, () => random.between(-9, 9) * HOUR_MS);
   const stage = await FaultStage.open(seed, preloaded({ FAULT_CLOCK_MS: String(jumps) }));
   const port = await freePort();
-  const settings = { AUTH_SKEW_SECONDS: '86400', ADMIN_PORT: String(port) };
+  const ADMIN_TOKEN = 'a'.repeat(32);
+  const settings = { AUTH_SKEW_SECONDS: '86400', ADMIN_PORT: String(port), ADMIN_TOKEN };
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
   await stage.restart({ ...preloaded({ FAULT_CLOCK_MS: String(jumps) }), ...settings });
   for (const [i, jump] of jumps.entries()) {
     process.kill(stage.node.pid, 'SIGUSR2');
     await until(() => stage.node.log.split('the clock has jumped').length > i + 1);
-    const { status } = await send({ port }, 'POST', '/clock/accept');
+    const { status } = await send({ port }, 'POST', '/clock/accept', headers);
     assert.equal(status, jump === 0 ? 409 : 200, 'a jump is accepted once');
     if (Math.abs(jumps.slice(0, i + 1).reduce((a, b) => a + b, 0)) >= 23 * HOUR_MS) continue;
     await stage.trade(1);

@@ -59,6 +59,9 @@ function runStream(seed: number, length: number): number {
     changes: random.pick([0.3, 0.3, 4]),
     ends: random.pick([0, 0, 0.3]),
     policies: random.pick([0.2, 2]),
+    fees: random.pick([0, 0.3, 2]),
+    delays: random.pick([0, 0, 3]),
+    settlements: random.pick([0, 0, 9]),
     faults: random.pick([1, 4]),
     huge: BUSY.huge,
   };

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { EngineMemory } from '../../engine/tables/tables.ts';
-import { enterApplyTurn, leaveApplyTurn } from '../../server/orders/exchange-memory/slots.ts';
+import { enterWriterTurn, leaveWriterTurn } from '../../server/orders/exchange-memory/slots.ts';
 import { Random } from '../common/random.ts';
 import { Fixture } from '../market-data/read-fixture.ts';
 import { orderTerms, TAKER } from './order-terms.ts';
@@ -22,7 +22,7 @@ const words = new Int32Array(control);
 const pause = new Int32Array(new SharedArrayBuffer(4));
 let placed = 0;
 for (let sequence = 0; placed < orders; sequence++) {
-  enterApplyTurn(words, sequence);
+  enterWriterTurn(words, sequence);
   for (let i = random.between(1, 30); i > 0; i--) {
     placed += 1;
     fixture.order({ token, ...orderTerms(placed) });
@@ -33,7 +33,7 @@ for (let sequence = 0; placed < orders; sequence++) {
     placed += 1;
     fixture.order({ token, ...TAKER, shares: random.between(1, 20) * 500_000 });
   }
-  leaveApplyTurn(words, sequence);
+  leaveWriterTurn(words, sequence);
   Atomics.wait(pause, 0, 0, 0.1);
 }
 parentPort?.postMessage('done');

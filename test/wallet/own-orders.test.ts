@@ -216,8 +216,8 @@ test('a read that meets a writer is repeated, and waits when it meets one every 
   let runs = 0;
   const disturbed = await sequenceLock.read(() => {
     runs += 1;
-    // Another batch has its apply turn meanwhile, from its beginning to its end.
-    if (runs < 3) words[Control.applyTurn] = words[Control.applyTurn]! + 1;
+    // Another batch has its writer turn meanwhile, from its beginning to its end.
+    if (runs < 3) words[Control.writerTurn] = words[Control.writerTurn]! + 1;
     return runs;
   });
   assert.deepEqual([disturbed, waits], [3, 0]);

@@ -7,6 +7,7 @@ import test from 'node:test';
 import { OrderType } from '../../engine/commands.ts';
 import { MARKET_I, Market, State, TOKEN_I, Token } from '../../engine/tables/layout.ts';
 import { checksumAddress } from '../../server/auth/checksum.ts';
+import { Profiles } from '../../server/auth/profiles.ts';
 import { refusalCode } from '../../server/common/error-bodies.ts';
 import { handlersOf } from '../../server/http/route.ts';
 import { TradesIndex } from '../../server/market-data/trades-index.ts';
@@ -15,7 +16,11 @@ import { Best } from '../../server/wallet/best.ts';
 import { averagePrice, microsText } from '../../server/wallet/money.ts';
 import { PORTFOLIO_ROUTES, PortfolioReads } from '../../server/wallet/portfolio-routes.ts';
 import { openTable } from '../../storage/kv/lmdb.ts';
-import { PositionsReader, StatementsReader } from '../../storage/projection/reader.ts';
+import {
+  PositionsReader,
+  ResultsReader,
+  StatementsReader,
+} from '../../storage/projection/reader.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { plainRefusal } from '../common/refused.ts';
 import { HistoryStage } from '../market-data/history-stage.ts';
@@ -53,6 +58,9 @@ const reads = new PortfolioReads({
   infos,
   positions: reader,
   statements: new StatementsReader(projections),
+  results: new ResultsReader(projections),
+  profiles: new Profiles(() => Promise.resolve()),
+  now: () => stage.fixture.time,
   history: service,
   index,
   trades: new TradesRenderer(index, stage.fixture.texts),
@@ -356,7 +364,7 @@ test('positions that are rejected while a long answer reads them are not shown i
 
 test('quotients are rounded to the nearest', () => {
   const average = (cost: bigint, net: bigint): bigint =>
-    averagePrice({ bought: 0n, cost, net, realised: 0n, spent: 5n, time: 0 });
+    averagePrice({ bought: 0n, cost, fees: 0n, net, realised: 0n, spent: 5n, time: 0, opened: 0 });
   assert.deepEqual(
     [average(1n, 3n), average(-2n, 3n), average(1n, -2n), average(9n, 0n)],
     [333_333n, -666_667n, -500_000n, 0n],

@@ -12,6 +12,7 @@ import { Engine } from '../../engine/engine.ts';
 import { cashTotal, ledgerTotals, nextResolving, resolutionOf } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { stateDigest } from '../../engine/reads.ts';
+import { seasonIsEnding } from '../../engine/season.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
 import { Ledger } from '../../engine/tables/layout.ts';
 import { allocateEngine } from '../../engine/tables/tables.ts';
@@ -57,12 +58,15 @@ class Venue {
     this.apply(out.i32.slice(0, out.words));
     const { sequenceLock } = this;
     const tables = this.engine.t;
-    const sequencer = { submit: (request: Request) => this.submit(request) };
+    const sequencer = {
+      submit: (request: Request) => this.submit(request),
+      whenCommitted: (done: (isCommitted: boolean) => void) => done(true),
+    };
     this.ledger = new LedgerCommands({
       tables,
       sequenceLock,
       sequencer,
-      onResolve: () => this.loop.wake(),
+      onSteps: () => this.loop.wake(),
     });
   }
 
@@ -188,4 +192,24 @@ test('a request that the node refuses says so, and one for an unknown wallet or 
   const market = 7 as MarketRow;
   const nowhere = await venue.ledger.resolve({ ...VECTOR, id: id('two'), market });
   assert(nowhere.kind === 'refused' && nowhere.status === 404);
+});
+
+test('a season that stopped in the middle goes on with the next loop, and meanwhile nothing is paid in', async () => {
+  const venue = new Venue();
+  const { t } = venue.engine;
+  const deposit = (holder: number, name: string) =>
+    venue.ledger.funds('deposit', { id: id(name), wallet: addressWords(holder), amount: 10 });
+  for (let holder = 1; holder <= HOLDERS; holder++) await deposit(holder, `paid-${holder}`);
+  const ended = await venue.ledger.endSeason({ id: id('season'), startSum: 7 });
+  assert.equal(ended.kind, 'done');
+  await venue.loop.close();
+  assert(seasonIsEnding(t));
+  const refused = await deposit(1, 'meanwhile');
+  assert.equal(refused.kind === 'refused' && refused.status, 503);
+  venue.loop = venue.newLoop();
+  venue.loop.wake();
+  await until(() => !seasonIsEnding(t));
+  for (let holder = 1; holder <= HOLDERS; holder++) assert.equal(venue.cashOf(holder), 7);
+  assert.equal(ledgerTotals(t).deposited, 7 * HOLDERS);
+  audit(t);
 });

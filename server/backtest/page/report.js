@@ -1,9 +1,9 @@
 // @ts-check
 /** The report of a backtest: figures of every run, charts of all, and what one run did in one market. */
-import uPlot from '/assets/lib/uPlot.esm.js';
-import { axis, Chart, faint, line, marks, pointer, steppedLine, steps } from '../../page/assets/chart.js';
-import { byId, make, makeHead, setText } from '../../page/assets/dom.js';
-import { clockText, countText, NONE, sizeText, timeText } from '../../page/assets/format.js';
+import uPlot from 'uplot';
+import { axis, Chart, faint, line, marks, pointer, steppedLine, steps } from './chart.js';
+import { byId, make, makeHead, setText } from './dom.js';
+import { clockText, countText, NONE, sizeText, timeText } from './format.js';
 
 /** @import { ReportData, ReportMarket, ReportRun } from '../report-data.ts' */
 
@@ -133,7 +133,7 @@ function heldColumn(column) {
   });
 }
 
-/** @param {import('../../page/assets/chart.js').Colors} colors @param {(value: number) => string} text */
+/** @param {import('./chart.js').Colors} colors @param {(value: number) => string} text */
 function axes(colors, text) {
   return [
     axis(colors, {

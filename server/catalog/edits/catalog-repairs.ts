@@ -42,13 +42,11 @@ export class CatalogRepairs {
     this.options = parts;
   }
 
-  /** @param conditions of markets whose resolution or proposal the catalog does not state */
   add(conditions: Iterable<string>): void {
     for (const condition of conditions) this.waiting.add(condition);
     this.begin();
   }
 
-  /** @param ends of markets that the catalog does not state as closed */
   addEnds(ends: Iterable<ReachedEnd>): void {
     for (const { condition, end } of ends) this.waitingEnds.set(condition, end);
     this.begin();

@@ -15,6 +15,13 @@ const ORACLE_BYTES = 20;
 const ID_BASE = 10n ** 14n;
 const ID_SPAN = 9n * ID_BASE;
 
+/** Bytes of a position: module, 16 of a hash, arity, zeros, chain, index of the condition; the last is the outcome. */
+const LAYOUT = { module: 0, hash: 1, arity: 17, index: 29 } as const;
+const BINARY = 1;
+const NEG_RISK = 2;
+/** Markets for which a neg-risk event has room; a part of the ids of all of them. */
+export const GROUP_ARITY = 256;
+
 export interface MarketIds {
   readonly id: string;
   readonly questionId: string;
@@ -43,6 +50,39 @@ export function marketIds(
     conditionId: bytesToHex(conditionId, 0, WORD),
     tokenIds: Array.from({ length: outcomes }, (_, outcome) => tokenOf(conditionId, outcome)),
   };
+}
+
+/**
+ * Ids of a market of the second protocol: its condition has the layout of docs/protocol.md#positions, and a position is
+ * the condition with its outcome as the last byte.
+ * @param place of the market in its neg-risk event, 1 to GROUP_ARITY; 0 outside of one
+ */
+export function positionIds(
+  event: string,
+  question: string,
+  place: number,
+  key: string,
+): MarketIds {
+  const questionId = positionsQuestion(event, question, key);
+  const conditionId = new Uint8Array(WORD);
+  const { arity, hash, index, module } = LAYOUT;
+  conditionId[module] = place === 0 ? BINARY : NEG_RISK;
+  const source = place === 0 ? questionId : groupOf(event);
+  conditionId.set(source.subarray(0, arity - hash), hash);
+  const view = new DataView(conditionId.buffer);
+  view.setUint16(arity, place === 0 ? 0 : GROUP_ARITY);
+  view.setUint16(index, place);
+  return {
+    id: numberOf('market', bytesToHex(conditionId, 0, WORD)),
+    questionId: bytesToHex(questionId, 0, WORD),
+    conditionId: bytesToHex(conditionId, 0, WORD),
+    tokenIds: [0, 1].map((outcome) => String(numberFrom(conditionId) + BigInt(outcome))),
+  };
+}
+
+/** Id of a question of the second protocol, which may be asked in the first one too. */
+export function positionsQuestion(event: string, question: string, key: string): Uint8Array {
+  return digest('positions', event, key === '' ? question : `${key}\n${question}`);
 }
 
 export function groupOf(event: string): Uint8Array {

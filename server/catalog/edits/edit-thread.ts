@@ -48,7 +48,6 @@ try {
   await store.close();
 }
 
-/** Makes the edit, again if an import or a pull replaces the catalog meanwhile. */
 async function made(): Promise<EditResult> {
   for (;;) {
     const onto = store.current() ?? 0;
@@ -66,7 +65,6 @@ async function made(): Promise<EditResult> {
   }
 }
 
-/** Returns the state of a market in the engine, which may be a moment old. */
 function stateOf(condition: string): ResolutionState {
   const market = ledgerIsOn(tables) ? marketByCondition(tables, condition) : 0;
   if (market === 0) return undefined;

@@ -5,6 +5,8 @@
  * Pure; any thread. Non-goals: the engine, which follows the catalog, and resolves.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { FeeSchedule } from '../../../engine/commands.ts';
+import { isSchedule } from '../../../engine/tables/units.ts';
 import {
   type Catalog,
   type JsonObject,
@@ -18,18 +20,34 @@ import {
   textList,
 } from '../../../storage/catalog/catalog-json.ts';
 import { conditionIdOf, hasEnded, tradingTerms } from '../../../storage/catalog/catalog-market.ts';
+import { NO_FEES, readSchedule, shownSchedule } from '../../../storage/catalog/fee-schedules.ts';
+import { tradedTokens } from '../../../storage/catalog/market-form.ts';
 import {
   type CatalogProposal,
   isResolved,
   MADE,
+  NOTE,
+  noteIn,
+  operatorDelay,
   operatorEnd,
   operatorFee,
+  operatorSchedule,
   proposalIn,
   RESOLVED_STATUS,
+  withoutNote,
   withProposal,
 } from '../../../storage/catalog/operator-marks.ts';
 import { changedBy } from '../../../storage/catalog/operator-objects.ts';
-import { marketIds, numberOf } from './edit-ids.ts';
+import { POSITIONS_VERSION } from '../../../storage/catalog/protocol-version.ts';
+import { bytesToHex } from '../../common/uint256.ts';
+import {
+  GROUP_ARITY,
+  type MarketIds,
+  marketIds,
+  numberOf,
+  positionIds,
+  positionsQuestion,
+} from './edit-ids.ts';
 
 export interface NewEvent {
   readonly title: string;
@@ -42,7 +60,14 @@ export interface NewEvent {
   readonly id?: string;
 }
 
-export interface NewMarket {
+/** Parts of a fee schedule: decimal texts, and the exponent. */
+export interface FeeParts {
+  readonly feeRate?: string;
+  readonly feeExponent?: number;
+  readonly feeRebate?: string;
+}
+
+export interface NewMarket extends FeeParts {
   readonly question: string;
   readonly outcomes: readonly string[];
   /** An event that an operator made; without it the market gets one of its own. */
@@ -53,9 +78,12 @@ export interface NewMarket {
   readonly tick?: string;
   readonly minimum?: string;
   readonly fee?: number;
+  /** Seconds. */
+  readonly takerDelay?: number;
   readonly negRisk?: boolean;
-  /** The market trades on after `endDate`. */
   readonly keepOpen?: true;
+  /** 2: its tokens are positions; 1 when absent. */
+  readonly protocol?: 2;
   readonly id?: string;
 }
 
@@ -67,6 +95,7 @@ export type Edit =
       readonly kind: 'change';
       readonly condition: string;
       readonly changes: JsonObject;
+      readonly fees?: FeeParts;
       readonly fixed?: FixedMembers;
       readonly at: string;
     }
@@ -80,13 +109,18 @@ export type Edit =
    * States resolutions and proposals of the engine. Markets that the catalog does not list are left
    * out.
    */
-  | { readonly kind: 'resolutions'; readonly conditions: readonly string[]; readonly at: string }
+  | {
+      readonly kind: 'resolutions';
+      readonly conditions: readonly string[];
+      /** The operator's note; absent: that of before stays. */
+      readonly note?: string;
+      readonly at: string;
+    }
   /** Ends that have come, by condition id: unix milliseconds. */
   | { readonly kind: 'ended'; readonly ends: ReadonlyMap<string, number>; readonly at: string }
-  /** Only the part of every edit: markets as they are registered. */
+  /** Only what every edit does too: markets become as they are registered. */
   | { readonly kind: 'aligned' };
 
-/** State of a market's payout in the engine: resolved, proposed, or neither. */
 export type ResolutionState = typeof RESOLVED_STATUS | CatalogProposal | undefined;
 
 type StateOf = (condition: string) => ResolutionState;
@@ -99,7 +133,6 @@ export interface FixedMembers {
 }
 
 export interface Edited {
-  /** `undefined` where nothing is to be changed. */
   readonly catalog?: Catalog;
   readonly event: string;
   readonly slug: string;
@@ -156,8 +189,13 @@ function withMarket(before: Catalog, fields: NewMarket, at: string): Edited | Ed
     const detail = 'an import could remove the market: make an event of your own for it';
     return { status: 409, error: 'the event comes from an import', detail };
   }
-  const ids = marketIds(eventId, question, outcomes.length, key);
   const event = known ?? eventOf(eventId, eventFieldsOf(fields), at);
+  const negRisk = fields.negRisk ?? event.negRisk === true;
+  const ids =
+    fields.protocol === undefined
+      ? marketIds(eventId, question, outcomes.length, key)
+      : idsOfPositions(event, fields, negRisk);
+  if ('error' in ids) return ids;
   const same = marketsOf(event).find(({ conditionId }) => conditionId === ids.conditionId);
   if (same !== undefined) {
     return isAsMade(same, fields) ? shown(event, same) : conflict('a market', 'question');
@@ -175,12 +213,14 @@ function withMarket(before: Catalog, fields: NewMarket, at: string): Edited | Ed
     icon: '',
     description: fields.description ?? text(event.description),
     outcomes: JSON.stringify(outcomes),
-    clobTokenIds: JSON.stringify(ids.tokenIds),
+    ...(fields.protocol === undefined
+      ? { clobTokenIds: JSON.stringify(ids.tokenIds) }
+      : { version: POSITIONS_VERSION, positionIds: ids.tokenIds }),
     ...OPEN,
     createdAt: at,
     updatedAt: at,
     questionID: ids.questionId,
-    negRisk: fields.negRisk ?? event.negRisk === true,
+    negRisk,
     orderPriceMinTickSize: fields.tick ?? '0.01',
     orderMinSize: fields.minimum ?? '5',
     acceptingOrders: true,
@@ -188,7 +228,10 @@ function withMarket(before: Catalog, fields: NewMarket, at: string): Edited | Ed
     [MADE]: fields,
   };
   const ends = endDate !== undefined && keepOpen !== true ? { tradingEnd: endDate } : undefined;
-  const market = ends === undefined ? dated : changedBy(dated, ends);
+  const fees = feesOf(fields, NO_FEES, dated);
+  if ('error' in fees) return fees;
+  const changes = { ...ends, ...fees.members };
+  const market = Object.keys(changes).length === 0 ? dated : changedBy(dated, changes);
   const markets = [...marketsOf(event), market];
   const changed = { ...event, closed: false, updatedAt: at, markets };
   const others = before.events.filter(({ id }) => id !== eventId);
@@ -197,9 +240,39 @@ function withMarket(before: Catalog, fields: NewMarket, at: string): Edited | Ed
   );
 }
 
+/** Ids of a market of the second protocol. A neg-risk event numbers its markets, in the order in which they are made. */
+function idsOfPositions(
+  event: JsonObject,
+  { id: key = '', outcomes, question }: NewMarket,
+  negRisk: boolean,
+): MarketIds | EditRefused {
+  if (outcomes.length !== 2) {
+    const detail = 'outcomes must be two names for a market of protocol 2';
+    return { status: 400, error: 'invalid_field: outcomes', detail };
+  }
+  const eventId = String(event.id);
+  if (!negRisk) return positionIds(eventId, question, 0, key);
+  const asked = positionsQuestion(eventId, question, key);
+  const name = bytesToHex(asked, 0, asked.length);
+  const group = marketsOf(event).filter(
+    (market) => market.negRisk === true && market.version === POSITIONS_VERSION,
+  );
+  const known = group.findIndex(({ questionID }) => questionID === name);
+  const place = (known === -1 ? group.length : known) + 1;
+  if (place <= GROUP_ARITY) return positionIds(eventId, question, place, key);
+  const detail = `a neg-risk event has at most ${GROUP_ARITY} markets of protocol 2`;
+  return { status: 409, error: 'the event is full', detail };
+}
+
 function withChange(
   before: Catalog,
-  { at, changes, condition, fixed = {} }: Extract<Edit, { readonly kind: 'change' }>,
+  {
+    at,
+    changes,
+    condition,
+    fees: parts = {},
+    fixed = {},
+  }: Extract<Edit, { readonly kind: 'change' }>,
 ): Edited | EditRefused {
   const event = before.events.find((one) => marketOf(one, condition) !== undefined);
   const market = event && marketOf(event, condition);
@@ -211,8 +284,63 @@ function withChange(
   if (hasEnded(market) && changes.closed !== true) {
     return { status: 409, error: 'the market is closed', detail: 'it never changes again' };
   }
-  const marks = { feeBps: operatorFee(market) ?? 0, tradingEnd: endTextOf(market) };
-  return withMembers(before, { ...market, ...marks }, changes, at, event, market);
+  const own = operatorSchedule(market);
+  const fees = feesOf(
+    parts,
+    own ?? readSchedule(market.feeSchedule) ?? NO_FEES,
+    { ...market, ...changes },
+    own,
+  );
+  if ('error' in fees) return fees;
+  // What the catalog states is no operator's.
+  const marks = {
+    feeBps: operatorFee(market) ?? 0,
+    secondsDelay: operatorDelay(market) ?? 0,
+    tradingEnd: endTextOf(market),
+    ...(own === undefined ? { feeSchedule: undefined, feesEnabled: undefined } : {}),
+  };
+  return withMembers(
+    before,
+    { ...market, ...marks },
+    { ...changes, ...fees.members },
+    at,
+    event,
+    market,
+  );
+}
+
+const FEES_TOO_HIGH: EditRefused = {
+  status: 400,
+  error: 'invalid_field: feeRate',
+  detail: 'with the exponent 0 feeRate must be at most one tick, so that every sale can pay it',
+};
+const NO_RATE: EditRefused = {
+  status: 400,
+  error: 'invalid_field: feeRate',
+  detail: 'feeRate must be given: the market has no fee schedule that the other parts could change',
+};
+
+/**
+ * Members that show a changed fee schedule, none where no part is given.
+ * @param now schedule whose other parts stay
+ * @param own schedule of an operator that must suit a new tick
+ */
+function feesOf(
+  { feeExponent, feeRate, feeRebate }: FeeParts,
+  now: FeeSchedule,
+  market: JsonObject,
+  own?: FeeSchedule,
+): { readonly members: JsonObject } | EditRefused {
+  const parts = present({ rate: feeRate, exponent: feeExponent, rebateRate: feeRebate });
+  const isGiven = Object.keys(parts).length > 0;
+  if (isGiven && feeRate === undefined && now.rate === 0) return NO_RATE;
+  const { ticksPerUnit } = tradingTerms(market, {});
+  const shownNow = now.rate === 0 ? {} : { exponent: now.exponent, rebateRate: now.rebate / 1e6 };
+  const after = isGiven ? readSchedule({ rate: now.rate / 1e6, ...shownNow, ...parts }) : own;
+  // A tick that cannot be read is refused elsewhere.
+  if (after === undefined || ticksPerUnit === undefined) return { members: {} };
+  if (!isSchedule(ticksPerUnit, after.rate, after.exponent, after.rebate)) return FEES_TOO_HIGH;
+  return { members: isGiven ? shownSchedule(after) : {} };
 }
 
 function withEventChange(
@@ -253,20 +381,19 @@ function withMembers(
   return fault ?? next(before, events, after, market && changed);
 }
 
-/**
- * Writes the members by which clients see resolutions and proposals; prices follow from the engine.
- */
 function withResolutions(
   before: Catalog,
-  { at, conditions }: Extract<Edit, { readonly kind: 'resolutions' }>,
+  { at, conditions, note }: Extract<Edit, { readonly kind: 'resolutions' }>,
   stateOf: StateOf,
 ): Edited | EditRefused {
   const named = new Set(conditions);
   return withEach(before, (market) => {
     const condition = conditionIdOf(market) ?? '';
-    return isResolved(market) || !named.has(condition)
-      ? market
-      : withResolution(market, stateOf(condition), at);
+    if (!named.has(condition)) return market;
+    const state = stateOf(condition);
+    const shown = isResolved(market) ? market : withResolution(market, state, at);
+    if (note === undefined || note === noteIn(market) || state === undefined) return shown;
+    return changedBy(shown, { [NOTE]: note, updatedAt: at });
   });
 }
 
@@ -283,7 +410,8 @@ function withResolution(market: JsonObject, state: ResolutionState, at: string):
     return changedBy(stated === undefined ? market : withProposal(market, undefined), changes);
   }
   if (isDeepStrictEqual(stated, state)) return market;
-  return withProposal({ ...market, updatedAt: at }, state);
+  const shown = withProposal({ ...market, updatedAt: at }, state);
+  return state === undefined ? withoutNote(shown) : shown;
 }
 
 /** Closes the markets whose end has come; the date that clients read is the end that came. */
@@ -358,7 +486,6 @@ function endFault(
   return { status: 400, error: 'invalid_field: endDate', detail };
 }
 
-/** End that an operator has given a market, as given; null = none. */
 function endTextOf(market: JsonObject): string | null {
   return (operatorEnd(market) ?? 0) === 0 ? null : text(market.tradingEnd);
 }
@@ -392,7 +519,7 @@ function shown(event: JsonObject, market: JsonObject = {}): Edited {
     event: String(event.id),
     slug: text(market.slug ?? event.slug),
     condition: conditionIdOf(market) ?? '',
-    tokens: typeof market.clobTokenIds === 'string' ? JSON.parse(market.clobTokenIds) : [],
+    tokens: textList(tradedTokens(market)) ?? [],
     outcomes: textList(market.outcomes) ?? [],
   };
 }

@@ -20,7 +20,6 @@ import type { ReachedEnd } from '../market-registry.ts';
 /** Events of a durable batch, in the form of engine/events.ts. */
 interface DurableBatch {
   readonly events: Int32Array;
-  /** False: some events are missing. */
   readonly isWhole: boolean;
 }
 

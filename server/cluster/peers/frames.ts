@@ -7,9 +7,7 @@
  */
 
 export const FrameKind = {
-  /** A call: its bytes are the request. */
   call: 1,
-  /** The answer to a call, which ends it. */
   answer: 2,
   /** Part of an answer that is a stream; the empty answer ends it. */
   part: 3,
@@ -29,7 +27,6 @@ const HEAD_BYTES = 8;
 /** The largest body of a client, and as much again. */
 const FRAME_BYTES_MAX = 16 * 2 ** 20;
 
-/** The head of a frame; its bytes follow. */
 export function frameHead(kind: number, name: number, call: number, bytes: number): Buffer {
   const head = Buffer.allocUnsafe(LENGTH_BYTES + HEAD_BYTES);
   head.writeUInt32LE(HEAD_BYTES + bytes, 0);
@@ -40,7 +37,6 @@ export function frameHead(kind: number, name: number, call: number, bytes: numbe
   return head;
 }
 
-/** Cuts what arrives into frames. */
 export class FrameReader {
   private chunks: Buffer[] = [];
   private received = 0;

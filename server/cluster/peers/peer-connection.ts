@@ -13,7 +13,6 @@ import { PeerKeys, type PeerSecrets, SECURE } from './secure.ts';
 
 /** The connection is gone: calls that were sent may have had an effect. */
 export class ConnectionLost extends Error {
-  /** The call was not sent. */
   readonly isUnsent: boolean;
 
   constructor(why: string, isUnsent: boolean) {
@@ -22,7 +21,6 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** The other node could not answer, and says why. */
 export class CallFailed extends Error {}
 
 export interface PeerAddress {
@@ -46,14 +44,12 @@ interface Call {
 const CONNECT_MS_MAX = 3_000;
 /** Parts of a stream that wait for their reader; beyond, nothing more is read. */
 const PARTS_MAX = 64;
-/** Longest time without a byte while calls wait; then the connection is lost. */
+/** Longest time without a byte while calls wait, and pings in it; then the connection is lost. */
 const SILENT_MS_MAX = 10_000;
-/** Pings in that time. */
 const PINGS = 10;
 const EMPTY = Buffer.alloc(0);
 
 export class PeerConnection {
-  /** Resolves when it is gone, with why. */
   readonly lost: Promise<Error>;
   private readonly socket: TLSSocket;
   private readonly calls = new Map<number, Call>();

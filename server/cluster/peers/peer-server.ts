@@ -19,15 +19,12 @@ export type AnswerCall = (
 export interface PeerServerOptions {
   readonly secrets: PeerSecrets;
   readonly host: string;
-  /** 0 = any that is free. */
   readonly port: number;
   readonly print: Log;
   readonly readerMsMax?: number;
 }
 
-/** Longest connection without a proof of the secret. */
 const PROOF_MS_MAX = 3_000;
-/** Longest wait for answers to leave at the end. */
 const END_MS_MAX = 500;
 /** More than a cluster has nodes, with some connections each. */
 const CONNECTIONS_MAX = 256;
@@ -75,7 +72,6 @@ export class PeerServer {
     this.answers.set(name, answer);
   }
 
-  /** Resolves with the port. */
   async listen(): Promise<number> {
     const { host, port } = this.options;
     await new Promise<void>((resolve, reject) => {

@@ -9,7 +9,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { CommonConnectionOptions, SecureContextOptions } from 'node:tls';
 
-/** The only cipher: both sides refuse every other. */
 const CIPHER = 'ECDHE-PSK-CHACHA20-POLY1305';
 const VERSION = 'TLSv1.2';
 const PURPOSE = 'peers of a prediction market cluster, version 1';
@@ -24,9 +23,7 @@ export const SECURE: SecureContextOptions & CommonConnectionOptions = {
   maxVersion: VERSION,
 };
 
-/** Secrets of a node. */
 export interface PeerSecrets {
-  /** CLUSTER_SECRET. */
   readonly current: string;
   /** CLUSTER_SECRET_PREVIOUS; '' where no change of the secret is under way. */
   readonly previous: string;
@@ -38,7 +35,6 @@ interface PeerKey {
   readonly psk: Buffer;
 }
 
-/** Keys of connections between nodes. */
 export class PeerKeys {
   /** Names of all keys, for the clients of a server. */
   readonly hint: string;

@@ -8,7 +8,6 @@
  * A body that arrives in one piece is not counted, and the first piece of any body is taken. Thread: I/O.
  */
 
-/** A connection with an unfinished body. */
 interface Reading {
   pause(): void;
   resume(): void;
@@ -19,13 +18,11 @@ const BYTES_PER_TURN = 2 ** 20;
 const RESUMED_PER_TURN = 8;
 
 export class BodyBudget {
-  /** Bodies that are not paused. */
   private readonly reading = new Set<Reading>();
   private readonly paused = new Set<Reading>();
   private bytes = 0;
   private isTurnDue = false;
 
-  /** Counts bytes of an unfinished body. */
   received(body: Reading, bytes: number): void {
     this.bytes += bytes;
     if (!this.paused.has(body)) this.reading.add(body);
@@ -38,7 +35,6 @@ export class BodyBudget {
     this.reading.clear();
   }
 
-  /** Resumes the connection of a body that has ended or was dropped. */
   ended(body: Reading): void {
     // Several pieces of a chunked body may arrive at once.
     if (this.paused.has(body)) body.resume();

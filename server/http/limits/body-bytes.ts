@@ -30,12 +30,10 @@ export class BodyBytes {
     this.max = max;
   }
 
-  /** Bytes held for unfinished bodies. */
   get all(): number {
     return this.bytes;
   }
 
-  /** Returns a counter for one body, at zero. */
   of(caller: Caller): PendingBytes {
     return new PendingBytes(this, callerKey(caller));
   }
@@ -74,7 +72,6 @@ export class PendingBytes {
     return refusal;
   }
 
-  /** Releases the bytes of a body that has ended or was refused. */
   release(): void {
     if (this.bytes > 0) this.bodies.giveBack(this.key, this.bytes);
     this.bytes = 0;

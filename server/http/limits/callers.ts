@@ -63,14 +63,12 @@ function groupsOf(address: string): number[] {
   return texts.map((text) => Number.parseInt(text, 16));
 }
 
-/** The other end of a connection. */
 export interface Peer {
   /** Normalised by normaliseAddress. */
   readonly address: string;
   readonly caller: Caller;
 }
 
-/** @param text as the HTTP library gives it */
 export function peerOf(text: string): Peer {
   const address = normaliseAddress(text);
   return { address, caller: callerOf(address) };
@@ -100,7 +98,6 @@ export class ConnectedPeers {
   }
 }
 
-/** Key of a caller in a map. */
 export function callerKey({ high, low }: Caller): string {
   return `${high} ${low}`;
 }

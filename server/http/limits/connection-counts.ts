@@ -38,9 +38,7 @@ const SECOND_MS = 1_000;
 /** Factor of the bound of an address during a system count, which takes seconds on a busy machine. */
 const WHILE_COUNTING = 1.5;
 
-/**
- * Far above the connections open at a time; a forgotten address is counted again by the next system count.
- */
+/** Far above the connections open at a time; the next system count restores a forgotten address. */
 const ADDRESSES_MAX = 65_536;
 
 export class ConnectionCounts {
@@ -53,17 +51,13 @@ export class ConnectionCounts {
   private isCounting = false;
   private countedAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param systemCounts open connections of each caller, as the system knows them
-   * @param now milliseconds of a monotonic clock
-   */
+  /** @param now milliseconds of a monotonic clock */
   constructor(bounds: ConnectionBounds, systemCounts: AddressConnections, now: () => number) {
     this.bounds = bounds;
     this.systemCounts = systemCounts;
     this.now = now;
   }
 
-  /** Counts an accepted connection, or returns the reason to close it. */
   opened(caller: Caller): ConnectionRefusal | undefined {
     const why = this.open >= this.bounds.all ? 'all' : this.refusalOf(caller);
     if (why === undefined) this.open += 1;

@@ -35,7 +35,6 @@ export class HandlerLimits {
     };
   }
 
-  /** False where the row is off. */
   applies(row: HandlerRow): boolean {
     return this.plans[row].applying.length > 0;
   }
@@ -49,7 +48,10 @@ export class HandlerLimits {
   ): HandlerLimitRefusal | undefined {
     if (!this.applies(row)) return undefined;
     const decision = this.limiter.take(caller, this.plans[row], this.now(), count);
-    if (decision.allowed) return undefined;
+    if (decision.allowed) {
+      context.countedBy(decision);
+      return undefined;
+    }
     return { status: 429, body: TOO_MANY_REQUESTS, headers: context.limitedBy(decision) };
   }
 }

@@ -36,7 +36,6 @@ export function readLimit(text: string): number {
   return soft === undefined ? ASSUMED : Number(soft);
 }
 
-/** Settings that bound connections. */
 interface Wanted {
   readonly connectionsMax: number;
   readonly connectionsPerAddress: number;
@@ -45,7 +44,6 @@ interface Wanted {
   readonly trustProxy: number;
 }
 
-/** @param filesMax files that the process may have open */
 export function connectionBounds(wanted: Wanted, filesMax: number): ConnectionBounds {
   const reserved = Math.min(RESERVED, Math.floor(filesMax / 2));
   const all = Math.min(wanted.connectionsMax, filesMax - reserved);

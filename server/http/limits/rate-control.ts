@@ -20,19 +20,18 @@ import {
 const SEEDS = 2 ** 32;
 
 export class RateControl {
-  /** Counts requests before their handlers run. */
+  /** Counts requests before their handlers run; `late` counts inside handlers. */
   readonly limiter: RateLimiter;
-  /** Counts inside handlers. */
   readonly late: RateLimiter;
   private readonly own: OwnCaps;
   private overrides: RateOverrides;
 
-  constructor(overrides: RateOverrides, own: OwnCaps) {
+  constructor(overrides: RateOverrides, own: OwnCaps, warns = false) {
     this.overrides = overrides;
     this.own = own;
     const caps = this.caps();
-    this.limiter = new RateLimiter({ caps, seed: randomInt(SEEDS) });
-    this.late = new RateLimiter({ caps, seed: randomInt(SEEDS) });
+    this.limiter = new RateLimiter({ caps, seed: randomInt(SEEDS), warns });
+    this.late = new RateLimiter({ caps, seed: randomInt(SEEDS), warns });
   }
 
   caps(): RateCaps {
@@ -62,7 +61,6 @@ export class RateControl {
     };
   }
 
-  /** Refused requests by row. */
   throttled(): (readonly [name: string, count: number])[] {
     return RATE_CLASSES.map((name, row) => [
       name,

@@ -7,44 +7,55 @@ import type { RateDecision } from './rate-limiter.ts';
 
 const MS = 1_000;
 const STANDARD = 'X-RateLimit';
+/** Every caller has the same caps, so there is one tier (docs/protocol.md#rate-limits). */
+const TIER = 'standard';
 
 export class RateHeaders {
   readonly names: readonly string[];
-  /** Additional first part of the header names, '' = none. */
   private readonly family: string;
   private limit = 0;
   private reset = 0;
+  private warned = false;
   /** Cache keyed by the two numbers, which seldom change between requests. */
   private lines: NumberedLines = { text: '', placesFromEnd: [] };
   private waitSeconds = 0;
   private wait: Headers = [];
 
+  /** True where counts of handlers show in the headers too (docs/protocol.md#rate-limits). */
+  get showsHandlerRows(): boolean {
+    return this.family !== '';
+  }
+
   /** @param family additional first part of the header names, for clients that read those; '' = none */
   constructor(family = '') {
     const standard = ['Limit', 'Remaining', 'Reset'].map((part) => `${STANDARD}-${part}`);
-    const other = [`${family}-Remaining`, `${family}-Reset`];
+    const other = ['Remaining', 'Reset', 'Tier', 'Warning'].map((part) => `${family}-${part}`);
     this.family = family;
     this.names = ['Retry-After', ...standard, ...(family === '' ? [] : other)];
   }
 
   /** Header lines of any answer; the number to write in place is the remaining count. */
-  linesOf({ limit, resetMs }: RateDecision): NumberedLines {
+  linesOf({ limit, resetMs, warned }: RateDecision): NumberedLines {
     const reset = Math.ceil(resetMs / MS);
-    if (limit !== this.limit || reset !== this.reset) {
+    if (limit !== this.limit || reset !== this.reset || warned !== this.warned) {
       this.limit = limit;
       this.reset = reset;
-      this.lines = this.render(limit, reset);
+      this.warned = warned;
+      this.lines = this.render(limit, reset, warned);
     }
     return this.lines;
   }
 
-  private render(limit: number, reset: number): NumberedLines {
+  private render(limit: number, reset: number, warned: boolean): NumberedLines {
     const place = ' '.repeat(String(limit).length);
     const own =
       `\r\n${STANDARD}-Limit: ${limit}\r\n${STANDARD}-Reset: ${reset}` +
       `\r\n${STANDARD}-Remaining: ${place}`;
     if (this.family === '') return { text: own, placesFromEnd: [0] };
-    const other = `\r\n${this.family}-Reset: ${reset}\r\n${this.family}-Remaining: ${place}`;
+    const warning = warned ? `\r\n${this.family}-Warning: true` : '';
+    const other =
+      `\r\n${this.family}-Tier: ${TIER}${warning}` +
+      `\r\n${this.family}-Reset: ${reset}\r\n${this.family}-Remaining: ${place}`;
     return { text: own + other, placesFromEnd: [0, other.length] };
   }
 

@@ -22,12 +22,12 @@ export interface RatePlan {
 /** Result of counting a request; numbers are those of the row that binds first. */
 export interface RateDecision {
   readonly allowed: boolean;
-  /** Cap of that row. */
   readonly limit: number;
-  /** Requests left in the window; 0 when refused. */
   readonly remaining: number;
   /** End of the window, on the given clock. */
   readonly resetMs: number;
+  /** True where it is allowed beyond a cap, because the limiter only warns. */
+  readonly warned: boolean;
   /** Consecutive refusals of the caller, this one included. */
   readonly refusedInRow: number;
 }
@@ -38,6 +38,8 @@ interface RateLimiterOptions {
   readonly seed: number;
   /** Callers counted separately, rounded up to a power of two; further ones share. */
   readonly callersMax?: number;
+  /** True: what exceeds a cap is counted and allowed. */
+  readonly warns?: boolean;
 }
 
 /** About 16 MB, touched only as it fills; an order keeps the entry of its caller for ten minutes. */
@@ -59,16 +61,15 @@ export class RateLimiter {
   readonly throttled = new Float64Array(ROWS);
   private windowMsMax = 0;
   private readonly seed: number;
+  private readonly warns: boolean;
   private readonly setMask: number;
-  /** High halves of callers, by entry. */
+  /** Columns by entry: both halves of the caller, then the end of its last window. */
   private readonly high: Int32Array;
   private readonly low: Int32Array;
-  /** End of the last window, by entry. */
   private readonly busyUntil: Float64Array;
   /** Requests in the window, and its end, by entry and row. */
   private readonly counts: Int32Array;
   private readonly ends: Float64Array;
-  /** Consecutive refusals, by entry. */
   private readonly refused: Int32Array;
   /** One object for all decisions, because there is one for each request. */
   private readonly decision = {
@@ -76,12 +77,14 @@ export class RateLimiter {
     limit: 0,
     remaining: 0,
     resetMs: 0,
+    warned: false,
     refusedInRow: 0,
   };
 
-  constructor({ caps, seed, callersMax = CALLERS_MAX }: RateLimiterOptions) {
+  constructor({ caps, seed, callersMax = CALLERS_MAX, warns = false }: RateLimiterOptions) {
     this.setCaps(caps);
     this.seed = seed | 0;
+    this.warns = warns;
     const sets = 2 ** Math.ceil(Math.log2(Math.max(1, callersMax / WAYS_OWN)));
     this.setMask = sets - 1;
     const places = sets * WAYS;
@@ -115,8 +118,8 @@ export class RateLimiter {
   }
 
   /**
-   * Counts one request, or `weight` of them, if it fits every applying row of the plan. The plan must have
-   * such a row.
+   * Counts one request, or `weight` of them, if it fits every applying row of the plan, or the limiter only warns.
+   * The plan must have such a row.
    *
    * @param nowMs unix milliseconds; a clock that was set back ends the windows that end too late
    * @returns the same object each time, valid until the next call
@@ -139,8 +142,9 @@ export class RateLimiter {
         this.decide(false, caps[row]!, 0, reset);
       }
     }
-    if (!decision.allowed) {
-      this.throttled[refusing]! += 1;
+    decision.warned = !decision.allowed && this.warns;
+    if (!decision.allowed) this.throttled[refusing]! += 1;
+    if (!decision.allowed && !this.warns) {
       if (this.refused[place]! < REMAINING_MAX) this.refused[place]! += 1;
       decision.refusedInRow = this.refused[place]!;
       return decision;
@@ -158,7 +162,7 @@ export class RateLimiter {
       }
       const count = counts[at]! + weight;
       counts[at] = count;
-      const remaining = caps[row]! - count;
+      const remaining = Math.max(0, caps[row]! - count);
       if (remaining < decision.remaining) this.decide(true, caps[row]!, remaining, ends[at]!);
     }
     return decision;

@@ -7,14 +7,12 @@
  */
 
 interface RateCap {
-  /** Requests of one caller in one window, at least 1. */
+  /** Requests of one caller, at least 1, in a window of `seconds`, which starts with its first request. */
   readonly requests: number;
-  /** Length of a window, which starts with its first request. */
   readonly seconds: number;
 }
 
 interface RateLimit extends RateCap {
-  /** Text for users: the requests that count. */
   readonly covers: string;
 }
 
@@ -44,7 +42,13 @@ export const RATE_LIMITS = {
   cancelSustained: { covers: 'DELETE /order', requests: 24_000, seconds: SUSTAINED_SECONDS },
   replaceBurst: { covers: 'POST /replace', requests: 2400, seconds: BURST_SECONDS },
   replaceSustained: { covers: 'POST /replace', requests: 24_000, seconds: SUSTAINED_SECONDS },
+  explain: { covers: 'POST /orders/explain', requests: 30, seconds: BURST_SECONDS },
+  preview: { covers: 'POST /orders/preview', requests: 200, seconds: BURST_SECONDS },
   sets: { covers: 'POST /split and POST /merge', requests: 200, seconds: BURST_SECONDS },
+  relay: { covers: 'POST /submit', requests: 60, seconds: BURST_SECONDS },
+  profile: { covers: 'POST /profile', requests: 20, seconds: BURST_SECONDS },
+  invites: { covers: 'POST /invites/redeem', requests: 1000, seconds: 3_600 },
+  faults: { covers: 'POST /faults and DELETE /faults', requests: 60, seconds: BURST_SECONDS },
   // Counted inside handlers (handler-limits.ts); no route names them.
   keyOrders: {
     covers:
@@ -80,7 +84,6 @@ const USUAL_CAPS: OwnCaps = {
   keysPerHour: RATE_LIMITS.keysIssued.requests,
 };
 
-/** The table with its settings and overrides applied. */
 export function effectiveCaps(
   overrides: RateOverrides,
   { keysPerHour, ordersPer10s }: OwnCaps = USUAL_CAPS,
@@ -134,7 +137,6 @@ function parseCap(text: string): RateCap | 'off' | undefined {
   return requests <= REQUESTS_MAX && seconds <= SECONDS_MAX ? { requests, seconds } : undefined;
 }
 
-/** Text form of overrides, the inverse of parseOverrides. */
 export function overridesText(overrides: RateOverrides): string {
   const entries = Object.entries(overrides).map(([name, cap]) =>
     cap === 'off' ? `${name}=off` : `${name}=${cap.requests}/${cap.seconds}`,

@@ -6,7 +6,6 @@
  */
 import type { HttpResponse } from '../uws.ts';
 
-/** Bytes read and dropped, so that the sender reaches the answer. */
 const BYTES_MAX = 64 * 1024 * 1024;
 
 /**

@@ -5,11 +5,8 @@
  * Thread: I/O.
  */
 
-/** A connection as the bound sees it. */
 export interface Waiting {
-  /** Bytes that the peer has not taken yet. */
   waiting(): number;
-  /** Ends the connection at once and drops its queue. */
   cut(): void;
 }
 
@@ -33,7 +30,6 @@ export class SocketBacklog {
     this.log = log;
   }
 
-  /** Counts `bytes` queued for each of `readers` sockets. */
   added(bytes: number, readers: number): void {
     this.unseen += bytes * readers;
     if (this.isDue || this.unseen * UNSEEN_SHARE < this.bytesMax) return;

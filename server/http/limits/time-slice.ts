@@ -14,7 +14,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Caller } from './callers.ts';
 
-/** A request before any work on it. */
 interface Requester {
   /** Caller that the request counts against; looked up on demand because of its cost. */
   counted(): Caller;
@@ -46,7 +45,6 @@ const LOOK_MS_MAX = 8;
 /** First requests of an iteration that are not checked: an iteration of ordinary load costs nothing. */
 const UNWATCHED = 8;
 
-/** Waiting requests that are answered in each iteration. */
 const RESUMED_PER_TURN = 128;
 
 /** Use of one caller in the current iteration. */
@@ -58,7 +56,6 @@ interface Share {
 }
 
 export class TimeSlice {
-  /** Deferred requests since the start. */
   putOff = 0;
   private readonly isLimited: boolean;
   private readonly requestsMax: number;
@@ -71,7 +68,6 @@ export class TimeSlice {
   private lastAt = 0;
   private waiting: (() => void)[] = [];
 
-  /** @param isLimited false where no caller is limited */
   constructor(isLimited: boolean, requestsMax = isLimited ? REQUESTS_MAX : REQUESTS_MAX_UNLIMITED) {
     this.isLimited = isLimited;
     this.requestsMax = requestsMax;
@@ -95,7 +91,6 @@ export class TimeSlice {
     if (this.seen >= UNWATCHED) this.shareOf(caller).requests = this.requestsMax;
   }
 
-  /** Calls back in a later iteration. */
   later(resume: () => void): void {
     this.putOff += 1;
     this.waiting.push(resume);

@@ -14,7 +14,6 @@ import type { Caller } from './callers.ts';
 import { callerKey } from './callers.ts';
 import type { RatePlan } from './rate-limiter.ts';
 
-/** Answer in place of an upgrade. */
 interface UpgradeRefusal {
   readonly status: string;
   readonly body: string;
@@ -27,10 +26,8 @@ export class UpgradeGate {
   private readonly server: ServerState;
   private readonly plan: RatePlan | undefined;
   private readonly perAddressMax: number;
-  /** Open connections by caller. */
   private readonly open = new Map<string, number>();
 
-  /** @param perAddressMax connections that one caller may have */
   constructor(server: ServerState, perAddressMax: number) {
     this.server = server;
     this.plan = server.limiter?.plan(['trading']);

@@ -17,7 +17,6 @@ const CANCELED_BYTES = 4;
 const NEWEST = 8;
 
 export interface CancelAllCursor {
-  /** OrderRow or 0. */
   readonly from: number;
   /** Unix milliseconds; 0 = the first part. */
   readonly newest: number;
@@ -42,7 +41,6 @@ export function writeCancelAllHead(
   out.writeDoubleLE(place.newest, NEWEST);
 }
 
-/** Reads the head of a request or an answer; `bytes` may lie in shared memory. */
 export function readCancelAllHead(
   bytes: Uint8Array,
 ): CancelAllCursor & { readonly canceledBytes: number } {

@@ -6,11 +6,11 @@
  */
 
 import { CANCEL_ORDERS_MAX } from '../../../engine/tables/capacities.ts';
+import { CANCEL_IDS_MAX } from '../../common/cancel-ids.ts';
 import { concatSlowly } from '../../common/concat-slowly.ts';
 import type { Answered, RequestOwner } from '../exchange-memory/slot-requests.ts';
 import { ORDER_BYTES_MIN, RequestKind } from '../exchange-memory/slots.ts';
 import type { OrderIntake } from '../intake/order-intake.ts';
-import { CANCEL_IDS_MAX } from '../intake/schemas.ts';
 import type { Sequencer } from '../intake/sequencer.ts';
 import {
   CANCEL_ALL_HEAD_BYTES,
@@ -93,7 +93,6 @@ export function cancelAllOf(sequencer: Sequencer, address: Uint8Array): Promise<
   });
 }
 
-/** Sends the whole answer: at once, or in pieces where it is long. */
 function join(
   canceled: readonly Uint8Array[],
   filled: readonly Uint8Array[],

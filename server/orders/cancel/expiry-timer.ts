@@ -22,7 +22,6 @@ export class ExpiryTimer {
     this.due = due;
   }
 
-  /** Arms the timer for the earliest time; does nothing without one. */
   arm(): void {
     this.disarm();
     const due = earliestDue(this.tables);

@@ -30,7 +30,10 @@ const heartbeatBody = compileShape(HeartbeatBody);
 
 export interface HeartbeatRouteParts {
   readonly heartbeats: Pick<Heartbeats, 'take'>;
+  readonly config: { readonly heartbeatError: 'error' | 'error_msg' };
 }
+
+const ERROR_MSG = 'Invalid Heartbeat ID';
 
 export const HEARTBEAT_ROUTES = [
   route(
@@ -59,17 +62,15 @@ export const HEARTBEAT_ROUTES = [
       repeats: true,
       does: 'the same, with the id of the last answer: `{"heartbeat_id": ".."}`',
     },
-    ({ heartbeats }: HeartbeatRouteParts) =>
-      (context, _query, caller) =>
-        context.body.length === 0
-          ? answerChained(heartbeats, context, caller, '')
-          : readJson(context, HEARTBEAT_BOUNDS, (sent) =>
-              answerChained(heartbeats, context, caller, idOf(sent)),
-            ),
+    (parts: HeartbeatRouteParts) => (context, _query, caller) =>
+      context.body.length === 0
+        ? answerChained(parts, context, caller, '')
+        : readJson(context, HEARTBEAT_BOUNDS, (sent) =>
+            answerChained(parts, context, caller, idOf(sent)),
+          ),
   ),
 ];
 
-/** Resolves with undefined where the heartbeat cannot be stored. */
 function stored(
   heartbeats: Pick<Heartbeats, 'take'>,
   { address }: KeyOwner,
@@ -78,9 +79,8 @@ function stored(
   return heartbeats.take(address, id).catch(() => undefined);
 }
 
-/** @param id undefined where the body is not valid */
 async function answerChained(
-  heartbeats: Pick<Heartbeats, 'take'>,
+  { config, heartbeats }: HeartbeatRouteParts,
   context: RequestContext,
   caller: KeyOwner,
   id: string | undefined,
@@ -92,7 +92,11 @@ async function answerChained(
   else {
     const answer = { heartbeat_id: taken.id };
     if (taken.kind === 'taken') context.reply(200, JSON.stringify(answer));
-    else context.reply(400, errorBody('INVALID_HEARTBEAT', '', { facts: answer }));
+    else {
+      const facts =
+        config.heartbeatError === 'error' ? answer : { ...answer, error_msg: ERROR_MSG };
+      context.reply(400, errorBody('INVALID_HEARTBEAT', '', { facts }));
+    }
   }
 }
 

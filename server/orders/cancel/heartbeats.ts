@@ -13,7 +13,6 @@ import { bytesToHex } from '../../common/uint256.ts';
 
 /** Watched addresses, as control records of the log. */
 export interface WatchStore {
-  /** 20 bytes each. */
   read(): Iterable<Uint8Array>;
   /** Resolves once the record is durable. */
   put(address: Uint8Array): Promise<void>;
@@ -174,7 +173,6 @@ export class Heartbeats {
   }
 }
 
-/** False while the control record of the first heartbeat is being written. */
 function isWatched({ begun, firing }: Watch): boolean {
   return begun === undefined && !firing;
 }

@@ -112,16 +112,13 @@ export function otherPlace(place: number): number {
   return 1 - place;
 }
 
-/** Data that the pool passes to its workers. */
 export interface LaneData {
   readonly setup: unknown;
   readonly lanes: SharedArrayBuffer;
 }
 
-/** Batches between two event-loop iterations of a worker. */
 const BATCHES_PER_TURN = 1_024;
 
-/** Setup with which the pool was opened. */
 export function laneSetup(): unknown {
   return (workerData as LaneData).setup;
 }

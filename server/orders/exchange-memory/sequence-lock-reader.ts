@@ -6,6 +6,7 @@
  * Thread: I/O. It reads applied state, which may be some milliseconds ahead of the log. In a cluster a result
  * is returned once it is committed.
  */
+import assert from 'node:assert/strict';
 import type { Commits } from '../../common/commits.ts';
 import { leadLost } from '../../common/unavailable.ts';
 import { Control } from './slots.ts';
@@ -37,19 +38,38 @@ export class SequenceLockReader {
    * changes meanwhile: it must terminate on any data, and change nothing. Rejects with Unavailable where the
    * state may never be committed.
    */
-  async read<T>(read: () => T): Promise<T> {
-    const { control } = this;
-    if (control === undefined) return read();
+  read<T>(read: () => T): Promise<T> {
+    return this.readWith(read, (value) => ({ value }));
+  }
+
+  /**
+   * Returns what `complete` makes of the result of `read`, right after it was found consistent. For a long walk, which
+   * another writer would always disturb: it has a version of its own, and returns undefined where that has changed; then
+   * both are tried again.
+   */
+  async readWith<T, R>(
+    read: () => T,
+    complete: (value: T) => { readonly value: R } | undefined,
+  ): Promise<R> {
+    const { commits, control } = this;
+    if (control === undefined) {
+      const completed = complete(read());
+      assert(completed !== undefined, 'nobody writes');
+      return completed.value;
+    }
     for (;;) {
       for (let tries = 0; tries < TRIES; tries++) {
-        const turn = Atomics.load(control, Control.applyTurn);
+        const turn = Atomics.load(control, Control.writerTurn);
         if (Atomics.load(control, Control.writer) !== 0) continue;
         const value = read();
         const isQuiet =
           Atomics.load(control, Control.writer) === 0 &&
-          Atomics.load(control, Control.applyTurn) === turn;
-        const { commits } = this;
-        if (isQuiet) return commits?.isCommitted() === false ? committed(commits, value) : value;
+          Atomics.load(control, Control.writerTurn) === turn;
+        const completed = isQuiet ? complete(value) : undefined;
+        if (completed === undefined) continue;
+        return commits?.isCommitted() === false
+          ? committed(commits, completed.value)
+          : completed.value;
       }
       await new Promise<void>((resolve) => this.whenBatchesDone(resolve));
     }

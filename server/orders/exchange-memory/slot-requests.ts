@@ -5,7 +5,7 @@
  * Thread: I/O, while no worker has the slot.
  */
 import assert from 'node:assert/strict';
-import { commandWords, OrderCommand } from '../../../engine/commands.ts';
+import { commandWords, OrderCommand, type SettlementTerms } from '../../../engine/commands.ts';
 import { BATCH_COMMANDS_MAX } from '../../../engine/tables/capacities.ts';
 import {
   ENGINE_BUSY,
@@ -25,9 +25,8 @@ import {
 } from './slots.ts';
 
 export interface RequestOwner {
-  /** The UUID's 16 bytes. */
+  /** 16 bytes of the UUID; the address has 20. */
   readonly apiKeyBytes: Uint8Array;
-  /** 20 bytes. */
   readonly address: Uint8Array;
 }
 
@@ -66,6 +65,10 @@ export interface Request {
   /** Number of orders of the body that are placed, from the first; `undefined` = all. */
   readonly ordersMax?: number;
   readonly isLaterPart?: true;
+  /** Seconds for which orders that would match wait at least; `undefined` = as their market says. */
+  readonly takerDelay?: number | undefined;
+  /** Terms of immediate fills of its orders; `undefined` = they are settled at once. */
+  readonly settlement?: SettlementTerms | undefined;
   /** Called in place of `answered` for a failure; undefined = the failure is answered as HTTP. */
   readonly failed?: (failure: Failure) => void;
 }
@@ -87,7 +90,6 @@ export function weightOf(kind: number, { length }: Uint8Array): number {
   return Math.max(length, (kind === RequestKind.replace ? 2 : 1) * ORDER_BYTES_MIN);
 }
 
-/** The body of POST /replace: two commands. */
 export function replaceRequest(
   owner: RequestOwner,
   body: Uint8Array,
@@ -95,6 +97,18 @@ export function replaceRequest(
 ): OwnedRequest {
   const { replace: kind } = RequestKind;
   return { kind, owner, body, weight: weightOf(kind, body), answered };
+}
+
+/** Longest explanation of an order, as a number of usual answers. */
+const EXPLANATION_ANSWERS = 16;
+
+export function explainRequest(
+  owner: RequestOwner,
+  body: Uint8Array,
+  answered: Answered,
+): OwnedRequest {
+  const weight = Math.max(body.length, EXPLANATION_ANSWERS * ORDER_BYTES_MIN);
+  return { kind: RequestKind.explain, owner, body, weight, answered };
 }
 
 /** Internal commands; `settled` gets a 32-bit reject reason for each, or the failure. */
@@ -114,7 +128,6 @@ export function commandsRequest(
   return { kind: RequestKind.commands, owner: undefined, body, weight, answered, failed: settled };
 }
 
-/** Record of another node; `applied` is called once the log of this node has it. */
 export function recordRequest(
   payload: Uint8Array,
   applied: () => void,
@@ -163,13 +176,17 @@ export function fillSlot(view: SlotView, head: SlotHead, requests: readonly Requ
   view.i32[Slot.inputBytes] = at;
 }
 
-/** Writes a request at byte `at` of the slot's input; returns where the next one begins. */
 function writeRequest(view: SlotView, at: number, request: Request): number {
   const head = at / 4;
   const { input, inputWords } = view;
   inputWords[head + RequestHead.kind] = request.kind;
   inputWords[head + RequestHead.bytes] = request.body.length;
   inputWords[head + RequestHead.ordersMax] = request.ordersMax ?? 0;
+  inputWords[head + RequestHead.takerDelay] = request.takerDelay ?? 0;
+  const { settlement } = request;
+  inputWords[head + RequestHead.settleMs] = settlement?.ms ?? 0;
+  inputWords[head + RequestHead.settleTerms] =
+    settlement === undefined ? 0 : settlement.fault * 2 + (settlement.fails ? 1 : 0);
   inputWords[head + RequestHead.isLaterPart] = request.isLaterPart === true ? 1 : 0;
   if (request.owner !== undefined) {
     writeWords(request.owner.apiKeyBytes, inputWords, head + RequestHead.apiKey);
@@ -209,7 +226,6 @@ export function fail(request: Request, failure: Failure): void {
   else request.answered(...failureAnswer(failure));
 }
 
-/** Fails requests before they were applied; the client may send them again. */
 export function failAll(requests: readonly Request[]): void {
   for (const request of requests) fail(request, 'undone');
 }

@@ -2,13 +2,14 @@
  * Memory shared by the I/O thread and the workers beside the engine: the control words of the writer turn,
  * and a slot for each running batch with its requests, answers and words for the log.
  *
- *   control  applyTurn | writer | poisoned
+ *   control  writerTurn | writer | poisoned
  *   slot     state dispatchSequence requests inputBytes answerBytes logWords changed digest
  *            eventWords eventsLost                                                        (i32)
  *            time persistedClosedSequence firstFill endFill closedEnd sequence
  *            parseMs verifyMs turnWaitMs matchMs recoveries                                                (f64)
  *   results  by rule: number of orders with this result (i32)
- *   input    per request: 14 words (kind, bytes, apiKey (4), address (5), ordersMax, isLaterPart, -), body, padded to 8
+ *   input    per request: 16 words (kind, bytes, apiKey (4), address (5), ordersMax, isLaterPart, takerDelay,
+ *            settleMs, settleTerms), body, padded to 8
  *   answers  per request: 2 words (status, bytes), body, padded to 8
  *   log      the commands that changed the engine, as engine/commands.ts encodes them
  *   events   their effects, as engine/events.ts records them; events without room are passed with the result
@@ -19,19 +20,16 @@
 import assert from 'node:assert/strict';
 import { batchRecordBytes } from '../../../storage/log/batch-record.ts';
 
-export const Control = { applyTurn: 0, writer: 1, poisoned: 2, words: 16 } as const;
+export const Control = { writerTurn: 0, writer: 1, poisoned: 2, words: 16 } as const;
 export const SlotState = { free: 0, verifying: 1, applying: 2, done: 3, failed: 4 } as const;
 export const RequestKind = {
-  /** Bodies of POST /orders and POST /order. */
   orders: 0,
   order: 1,
-  /** Bodies of DELETE /order and DELETE /orders. */
   cancelOrder: 2,
   cancelOrders: 3,
   /** DELETE /cancel-all and DELETE /cancel-market-orders, in parts (cancel-all.ts). */
   cancelAll: 4,
   cancelMarket: 5,
-  /** Encoded internal commands. */
   commands: 6,
   /** The body of POST /replace: a cancel and, where it succeeds, an order. */
   replace: 7,
@@ -43,6 +41,8 @@ export const RequestKind = {
    */
   check: 9,
   checked: 10,
+  /** The body of POST /order, which is checked and not placed (order-explanation.ts). */
+  explain: 11,
 } as const;
 
 export const Slot = {
@@ -83,9 +83,13 @@ export const RequestHead = {
   address: 6,
   /** Number of orders of the body that are placed, from the first; 0 = all. */
   ordersMax: 11,
-  /** 1 = a later part of a request that came in parts. */
   isLaterPart: 12,
-  words: 14,
+  /** Seconds for which orders that would match wait at least; 0 = none. */
+  takerDelay: 13,
+  /** Settlement of its immediate fills: milliseconds, 0 = at once; then 1 = they fail, and above it the fault's number. */
+  settleMs: 14,
+  settleTerms: 15,
+  words: 16,
 } as const;
 export const AnswerHead = { status: 0, bytes: 1, words: 2 } as const;
 
@@ -110,11 +114,6 @@ export interface SlotMemory {
   readonly sizes: SlotSizes;
 }
 
-/**
- * @param bodyBytesMax the largest request
- * @param commandsMax the most commands of one batch
- * @param isExplained true where results have the reason of a refusal
- */
 export function allocateSlots(
   count: number,
   bodyBytesMax: number,
@@ -196,29 +195,29 @@ export class SlotView {
  * Blocks until the writer turn of this batch. Dispatch sequences wrap at 32 bits and are compared for
  * equality.
  */
-export function awaitApplyTurn(control: Int32Array, sequence: number): void {
+export function awaitWriterTurn(control: Int32Array, sequence: number): void {
   for (;;) {
-    const turn = Atomics.load(control, Control.applyTurn);
+    const turn = Atomics.load(control, Control.writerTurn);
     if (turn === sequence) return;
-    Atomics.wait(control, Control.applyTurn, turn);
+    Atomics.wait(control, Control.writerTurn, turn);
   }
 }
 
 /** Enters the writer turn: until it is passed on, this batch is the only writer of the engine. */
-export function enterApplyTurn(control: Int32Array, sequence: number): void {
+export function enterWriterTurn(control: Int32Array, sequence: number): void {
   const owner = Atomics.compareExchange(control, Control.writer, 0, sequence + 1);
   assert(owner === 0, 'the engine has one writer');
 }
 
-export function leaveApplyTurn(control: Int32Array, sequence: number): void {
+export function leaveWriterTurn(control: Int32Array, sequence: number): void {
   Atomics.store(control, Control.writer, 0);
-  passApplyTurn(control, sequence);
+  passWriterTurn(control, sequence);
 }
 
 /** Passes the writer turn on; false when it was not the turn of this batch. */
-export function passApplyTurn(control: Int32Array, sequence: number): boolean {
-  const before = Atomics.compareExchange(control, Control.applyTurn, sequence, (sequence + 1) | 0);
+export function passWriterTurn(control: Int32Array, sequence: number): boolean {
+  const before = Atomics.compareExchange(control, Control.writerTurn, sequence, (sequence + 1) | 0);
   if (before !== sequence) return false;
-  Atomics.notify(control, Control.applyTurn);
+  Atomics.notify(control, Control.writerTurn);
   return true;
 }

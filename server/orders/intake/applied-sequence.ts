@@ -11,7 +11,6 @@ interface Wait {
 }
 
 export class AppliedSequence {
-  /** Newest batch that is applied and durable. */
   newest: number;
   private readonly waits = new Set<Wait>();
   /** Earliest awaited sequence: a batch before it costs nothing, even with many waits for later ones. */

@@ -3,7 +3,13 @@
  *
  * Thread: I/O, after the answers of a batch are sent.
  */
-import { CommandKind, commandKind, commandWords, OrderCommand } from '../../../engine/commands.ts';
+import {
+  CommandKind,
+  commandKind,
+  commandWords,
+  isOrder,
+  OrderCommand,
+} from '../../../engine/commands.ts';
 import { Event, EventKind, eventWords } from '../../../engine/events.ts';
 import { closedOrder } from '../../../engine/orders/orders.ts';
 import { closeReason, conditionAt, tokenMarket } from '../../../engine/reads.ts';
@@ -29,7 +35,6 @@ export class BatchMetrics {
   /** Accepted orders by market row. */
   private readonly orders: Float64Array;
   private readonly source = new Float64Array(SOURCE_KINDS.length);
-  /** Indexed by EndReason. */
   private readonly ended = new Float64Array(Math.max(...REASONS) + 1);
 
   constructor(tables: Tables) {
@@ -43,7 +48,7 @@ export class BatchMetrics {
       const kind = commandKind(commands, at);
       if (kind >= CommandKind.level && kind <= CommandKind.fill)
         this.source[kind - CommandKind.level]! += 1;
-      if (kind !== CommandKind.order) continue;
+      if (!isOrder(kind)) continue;
       const token = commands[at + OrderCommand.token]! as TokenRow;
       this.orders[tokenMarket(tables, token)]! += 1;
     }

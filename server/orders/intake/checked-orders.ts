@@ -13,9 +13,9 @@
  * Thread: a worker; checkRequest and checkedRequest: I/O.
  */
 import {
-  CommandKind,
   commandKind,
   commandWords,
+  isOrder,
   OrderCommand,
   PrecheckFlags,
 } from '../../../engine/commands.ts';
@@ -46,17 +46,16 @@ const OF_STATE: ReadonlySet<number> = new Set([
 
 /** Submits a request that places orders to a worker for checking; `answered` gets a Check. */
 export function checkRequest(
-  { body, kind, owner, weight }: OwnedRequest,
+  { body, kind, owner, takerDelay, weight }: OwnedRequest,
   answered: Answered,
   failed: (failure: Failure) => void,
 ): OwnedRequest {
   const bytes = Buffer.alloc(CHECK_HEAD_BYTES + body.length);
   bytes.writeInt32LE(kind, 0);
   bytes.set(body, CHECK_HEAD_BYTES);
-  return { kind: RequestKind.check, owner, body: bytes, weight, answered, failed };
+  return { kind: RequestKind.check, owner, body: bytes, weight, takerDelay, answered, failed };
 }
 
-/** Request that is sent to the leader in place of the original. */
 export function checkedRequest(
   { answered, owner }: OwnedRequest,
   body: Uint8Array,
@@ -78,7 +77,7 @@ export function encodeChecked(
   end: number,
 ): Buffer | undefined {
   for (let at = from; at < end; at += commandWords(words, at)) {
-    if (commandKind(words, at) !== CommandKind.order) continue;
+    if (!isOrder(commandKind(words, at))) continue;
     if (OF_STATE.has(words[at + OrderCommand.precheck]! & PrecheckFlags.reasonMask))
       return undefined;
   }
@@ -99,7 +98,6 @@ export interface CheckedOrders {
   readonly kind: number;
   readonly reach: number;
   readonly commands: Int32Array;
-  /** Explanations by the first word of a command. */
   readonly explanations: ReadonlyMap<number, Explanation>;
 }
 
@@ -118,7 +116,6 @@ export function decodeChecked(body: Uint8Array, first: number): CheckedOrders {
   };
 }
 
-/** Completes a pre-validated order with the state of this node. */
 export class CheckedCompleter {
   private readonly banned: Pick<BannedAddresses, 'has'>;
   private readonly knownStatus: (id: Uint8Array) => number;
@@ -132,8 +129,16 @@ export class CheckedCompleter {
     this.knownStatus = options.knownStatus;
   }
 
-  /** @param isForgotten true where its id may have left memory since it was looked up */
-  complete(words: Int32Array, at: number, isForgotten: boolean): void {
+  /**
+   * Completes the orders from word `from` to word `end`.
+   * @param isForgotten true where ids may have left memory since they were looked up
+   */
+  complete(words: Int32Array, from: number, end: number, isForgotten: boolean): void {
+    for (let at = from; at < end; at += commandWords(words, at))
+      if (isOrder(commandKind(words, at))) this.completeOrder(words, at, isForgotten);
+  }
+
+  private completeOrder(words: Int32Array, at: number, isForgotten: boolean): void {
     const flags = words[at + OrderCommand.precheck]!;
     const reason = flags & PrecheckFlags.reasonMask;
     if (reason === RejectReason.ownerMismatch) return;

@@ -12,7 +12,7 @@ import { findOrder } from '../../../engine/orders/orders.ts';
 import {
   type FillRows,
   fillCount,
-  fillFee,
+  fillFeeInAnswer,
   fillMatch,
   fillRow,
   fillRowsOf,
@@ -32,6 +32,7 @@ import {
   orderRemaining,
   orderRowsOf,
   orderTypeOf,
+  wasDelayed,
 } from '../../../engine/reads.ts';
 import { API_KEY_WORDS, ID_WORDS } from '../../../engine/tables/codes.ts';
 import type { Tables } from '../../../engine/tables/tables.ts';
@@ -43,9 +44,14 @@ import type { ClosedOrdersReader } from '../../../storage/projection/closed-orde
 export interface FirstAnswer {
   readonly making: number;
   readonly taking: number;
+  /** Fill sequence of its first fill; -1 = it has none. */
+  readonly match: number;
+  /** True: it waited for its taker delay. */
+  readonly wasDelayed: boolean;
 }
 
-const RESTED: FirstAnswer = { making: 0, taking: 0 };
+const RESTED: FirstAnswer = { making: 0, taking: 0, match: -1, wasDelayed: false };
+const DELAYED: FirstAnswer = { ...RESTED, wasDelayed: true };
 
 interface OrderAt {
   readonly rows: OrderRows;
@@ -82,6 +88,7 @@ export class FirstAnswers {
     const order = this.orderOf(i32, at);
     if (order === undefined || !repeats(i32, at, order)) return undefined;
     const { row, rows } = order;
+    if (wasDelayed(rows, row)) return DELAYED;
     const type = orderTypeOf(rows, row);
     const isImmediate = type === OrderType.FOK || type === OrderType.FAK;
     const isPostOnly = (i32[at + OrderCommand.flags]! & OrderFlag.postOnly) !== 0;
@@ -142,9 +149,9 @@ export class FirstAnswers {
       const collateral = fillTakerCollateral(rows, row);
       const isBuy = fillTakerSide(rows, row) === 0;
       making += isBuy ? collateral : size;
-      taking += (isBuy ? size : collateral) - fillFee(rows, row);
+      taking += (isBuy ? size : collateral) - fillFeeInAnswer(rows, row);
     }
-    return match === -1 ? RESTED : { making, taking };
+    return match === -1 ? RESTED : { making, taking, match, wasDelayed: false };
   }
 
   private fill(sequence: number): FillAt | undefined {
@@ -161,7 +168,6 @@ export class FirstAnswers {
   }
 }
 
-/** Compares a command with the row of the order that it repeats. */
 function repeats(i32: Int32Array, at: number, { row, rows }: OrderAt): boolean {
   if ((i32[at + OrderCommand.precheck]! & PrecheckFlags.signature) !== 0) return false;
   const type = (i32[at + OrderCommand.flags]! >>> OrderFlag.typeShift) & 3;

@@ -4,7 +4,7 @@
  * Thread: I/O. Not here: the meaning of a command (engine/commands.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CommandBuffer } from '../../../engine/commands.ts';
+import { CommandBuffer, encodeSettle } from '../../../engine/commands.ts';
 import type { RejectReasonCode } from '../../../engine/orders/reject-reasons.ts';
 import {
   type ControlRecord,
@@ -61,6 +61,16 @@ export async function applyCommands(sequencer: Sequencer, words: Int32Array): Pr
     }
     await sleep(BUSY_MS);
   }
+}
+
+/**
+ * Decides fills that wait for their settlement (docs/protocol.md#unsettled-trades).
+ * @param fault number of the fault that struck them, or ALL_FAULTS
+ */
+export async function settleFills(sequencer: Sequencer, fault: number): Promise<void> {
+  const out = new CommandBuffer();
+  encodeSettle(out, fault);
+  await applyCommands(sequencer, out.i32.slice(0, out.words));
 }
 
 /**

@@ -8,6 +8,5 @@ export interface OrderIntake {
   readonly waiting: number;
   /** Takes a request, which is answered exactly once. */
   submit(request: OwnedRequest): void;
-  /** Takes the next part of a request that was taken. */
   resume(request: Request): void;
 }

@@ -27,10 +27,8 @@ export class OrderMetrics {
   readonly batches = new Histogram();
   /** Orders by reject reason; 0 = accepted. */
   readonly results = new Float64Array(RESULTS);
-  /** Recoveries for diagnoses of wrong signatures, without the check itself. */
   recoveries = 0;
 
-  /** Milliseconds of a monotonic clock. */
   now(): number {
     return performance.now();
   }
@@ -52,7 +50,6 @@ export class OrderMetrics {
     for (let reason = 0; reason < RESULTS; reason++) this.results[reason]! += results[reason]!;
   }
 
-  /** Counts a batch that was appended to the log at `appended`, durable at `flushed`, and is answered now. */
   answered(appended: number, flushed: number, times: readonly number[]): void {
     const now = this.now();
     const { answer, log, total } = this.stages;

@@ -18,7 +18,6 @@ import type { Sequencer } from './sequencer.ts';
 
 /** Orders of one part: some 8 ms of a worker. */
 const PART_ORDERS = 64;
-/** A shorter body is placed in one batch. */
 const PART_BYTES = 48 * 1024;
 
 const OPEN = Buffer.from('[');
@@ -34,7 +33,7 @@ export function isLong({ body, kind }: Request): boolean {
 /** Submits a long request; for a long body with few orders the first part is all of it. */
 export function submitInParts(
   sequencer: Pick<Sequencer, 'submit' | 'resume'>,
-  { answered, body, owner }: OwnedRequest,
+  { answered, body, owner, settlement, takerDelay }: OwnedRequest,
   hasCodes: boolean,
 ): void {
   let parts: OrderParts | undefined;
@@ -53,10 +52,14 @@ export function submitInParts(
   const partOf = (bytes: Uint8Array): Request => ({
     ...orderRequest(RequestKind.orders, owner, bytes, takePart),
     isLaterPart: true,
+    takerDelay,
+    settlement,
   });
   sequencer.submit({
     ...orderRequest(RequestKind.orders, owner, body, takePart),
     ordersMax: PART_ORDERS,
+    takerDelay,
+    settlement,
   });
 }
 

@@ -15,6 +15,7 @@ import { type RouteSettings, route } from '../../http/route.ts';
 import { submitCancelAll, submitCancels } from '../cancel/cancels.ts';
 import {
   type Answered,
+  explainRequest,
   type OwnedRequest,
   orderRequest,
   type RequestOwner,
@@ -25,13 +26,13 @@ import { RequestKind } from '../exchange-memory/slots.ts';
 import { ORDER_EXAMPLE, ORDER_EXAMPLE_2 } from './order-example.ts';
 import type { OrderIntake } from './order-intake.ts';
 import {
-  CANCEL_IDS_BOUNDS,
   CancelAnswer,
   CancelMarket,
   CancelOrder,
   CancelOrders,
   ConditionlessItemShape,
   ConditionlessItemShape2,
+  ExplainAnswer,
   ONE_BOUNDS,
   OrderItemShape,
   OrderItemShape2,
@@ -42,10 +43,8 @@ import {
   replaceOf,
 } from './schemas.ts';
 
-/** Collaborators of the routes that change orders. */
 export interface OrderRouteParts {
   readonly intake: OrderIntake;
-  /** Undefined where orders are not limited. */
   readonly limits: HandlerLimits | undefined;
 }
 
@@ -101,6 +100,23 @@ export const ORDER_ROUTES = [
       ),
   ),
   route(
+    'POST /orders/explain',
+    {
+      access: 'level2',
+      limits: ['explain', 'trading'],
+      body: OrderItemShape,
+      bodyBounds: ONE_BOUNDS,
+      answer: ExplainAnswer,
+      does: 'the rule that would refuse an order, its hash and domain, and what its signature would fit; places nothing',
+      configured: (settings: RouteSettings) => ({
+        body: orderItem(settings),
+        example: orderExample(settings),
+      }),
+    },
+    ({ intake }: OrderRouteParts) =>
+      taking(intake, (to, ...rest) => to.submit(explainRequest(...rest))),
+  ),
+  route(
     'POST /replace',
     {
       access: 'level2',
@@ -132,9 +148,12 @@ export const ORDER_ROUTES = [
     {
       access: 'level2',
       body: CancelOrders,
-      bodyBounds: CANCEL_IDS_BOUNDS,
       answer: CancelAnswer,
       does: 'cancels up to 1000 orders: `["..", ".."]`',
+      configured: ({ maxCancelIds }: RouteSettings) => ({
+        bodyBounds: boundsOf(maxCancelIds),
+        does: `cancels up to ${maxCancelIds} orders: \`["..", ".."]\``,
+      }),
     },
     ({ intake }: OrderRouteParts) =>
       taking(intake, (to, ...rest) => submitCancels(to, RequestKind.cancelOrders, ...rest)),
@@ -182,7 +201,10 @@ function placing(
     if (over !== undefined) context.reply(over.status, over.body, over.headers);
     else {
       const answered: Answered = (...answer) => context.reply(...answer);
-      intake.submit(request(caller, body, answered));
+      const { settlement, takerDelay } = context;
+      const order = request(caller, body, answered);
+      const isUsual = settlement === undefined && takerDelay === undefined;
+      intake.submit(isUsual ? order : { ...order, settlement, takerDelay });
     }
   };
 }
@@ -195,7 +217,6 @@ function orderExample({ orderVersion }: RouteSettings): object {
   return orderVersion === '2' ? ORDER_EXAMPLE_2 : ORDER_EXAMPLE;
 }
 
-/** Shape of an order in the accepted versions. */
 function orderItem({ orderVersion, resolveConditionId }: RouteSettings): TSchema {
   const first = resolveConditionId ? ConditionlessItemShape : OrderItemShape;
   const second = resolveConditionId ? ConditionlessItemShape2 : OrderItemShape2;
@@ -203,7 +224,6 @@ function orderItem({ orderVersion, resolveConditionId }: RouteSettings): TSchema
   return orderVersion === '1' ? first : second;
 }
 
-/** Counts the orders of a request against its API key: all of them, or none beyond the limit. */
 function overOrders(
   limits: HandlerLimits | undefined,
   { apiKeyBytes }: KeyOwner,

@@ -15,11 +15,13 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   [Status.expired]: 'canceled',
 };
 
+/** Text of an order that waits for its taker delay. */
+export const DELAYED_TEXT = 'delayed';
+
 export const ORDER_TYPE_TEXTS: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(OrderType).map(([name, type]) => [type, name]),
 );
 
-/** Names of EndReason, which README.md beside it lists. */
 const REASON_TEXTS: ReadonlyMap<number, string> = new Map(
   Object.entries(EndReason).map(([name, reason]) => [
     reason,

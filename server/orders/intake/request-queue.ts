@@ -63,7 +63,6 @@ export class RequestQueue {
     return isLong || isLarge || this.rows.isShortFor(request);
   }
 
-  /** @param time arrival, which takeBatch() returns */
   push(request: Request, time: number): void {
     this.requests.push(request);
     this.times.push(time);
@@ -148,12 +147,10 @@ class OrderRowBudget {
   }
 }
 
-/** Upper bound of the orders in a request. */
 function ordersOf(request: Request): number {
   return placesOrders(request) ? commandsMax(request) : 0;
 }
 
-/** Bound of the batches whose changes are not in the log yet. */
 export class UnloggedLimit {
   batches = 0;
   private commands = 0;
@@ -171,7 +168,6 @@ export class UnloggedLimit {
     this.commands += commandsOf(batch);
   }
 
-  /** Removes a batch that is in the log, or never will be. */
   remove(batch: RequestBatch): void {
     this.batches -= 1;
     this.commands -= commandsOf(batch);

@@ -15,10 +15,8 @@ const Count = Type.Union([
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 ]);
 
-/** Bounds of a body with one order or id. */
 export const ONE_BOUNDS = boundsOf(1);
 
-/** Members of both versions. */
 const COMMON = {
   maker: Type.String(),
   signer: Type.String(),
@@ -38,7 +36,7 @@ const ORDER = {
 };
 /**
  * Version 2: a time in place of the nonce, no fee rate and no counterparty.
- * Rules: docs/protocol.md#version-2-orders
+ * Rules: docs/protocol.md#version-2-and-3-orders
  */
 const ORDER_2 = {
   ...COMMON,
@@ -81,9 +79,8 @@ export const ConditionlessItemShape2 = Type.Object({
 /** The body of POST /orders; the most items are MAX_BATCH_ORDERS. */
 export const OrderItems = Type.Array(OrderItemShape, { minItems: 1 });
 
-/** Members of a refusal with RESULT_CODES=on. */
+/** Members of a refusal with RESULT_CODES=on; some have those of `Facts`, too. */
 const Told = { detail: Type.Optional(Type.String()), code: Type.Optional(Type.String()) };
-/** Members of some refusals with RESULT_CODES=on. */
 const Facts = {
   needed: Type.Optional(Type.String({ description: REFUSAL_FACTS.needed })),
   free: Type.Optional(Type.String({ description: REFUSAL_FACTS.free })),
@@ -100,8 +97,38 @@ export const OrderResult = Type.Object(
     takingAmount: Type.String(),
     makingAmount: Type.String(),
     status: Type.String(),
+    tradeIDs: Type.Optional(
+      Type.Array(Type.String(), { description: 'ids in `GET /data/trades`; TRADE_IDS=list' }),
+    ),
     ...Told,
     ...Facts,
+  },
+  { additionalProperties: false },
+);
+
+/** Answer of POST /orders/explain (docs/protocol.md#explaining-an-order). */
+export const ExplainAnswer = Type.Object(
+  {
+    accepted: Type.Boolean({ description: 'true where no rule refuses the order now' }),
+    errorMsg: Type.String({ description: "'' where it is accepted" }),
+    detail: Type.String(),
+    ...Facts,
+    code: Told.code,
+    orderID: Type.String({ description: "its hash; '' where an amount is negative" }),
+    domain: Type.Object({
+      name: Type.String(),
+      version: Type.String(),
+      chainId: Type.Integer(),
+      verifyingContract: Type.String(),
+    }),
+    negRisk: Type.Boolean(),
+    signatureType: Type.Integer(),
+    signature: Type.Object({
+      recovered: Type.String({ description: "the address that signed it as sent; '' = none" }),
+      by: Type.String({ description: "signer, maker, caller, another key or ''" }),
+      fits: Type.String({ description: "a change with which it would be right; '' = none" }),
+      tried: Type.Array(Type.String()),
+    }),
   },
   { additionalProperties: false },
 );
@@ -116,8 +143,6 @@ export const CancelOrder = Type.Object({
 
 /** Body of DELETE /orders; the maximum is a rule of the parser (docs/protocol.md#limits-of-a-request). */
 export const CancelOrders = Type.Array(Type.String());
-export const CANCEL_IDS_MAX = 1_000;
-export const CANCEL_IDS_BOUNDS = boundsOf(CANCEL_IDS_MAX);
 
 /** Some clients send an absent member as "" or null. */
 const Scope = Type.Optional(Type.Union([Type.String(), Type.Null()]));
@@ -132,7 +157,6 @@ export const CancelAnswer = Type.Object(
   { additionalProperties: false },
 );
 
-/** Body of POST /replace: an order, and the id of the order that it replaces, as in DELETE /order. */
 export const replaceOf = (item: TSchema) => Type.Intersect([item, CancelOrder]);
 
 /** `order` is null if nothing was cancelled, and so nothing was placed. */

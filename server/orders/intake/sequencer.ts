@@ -33,8 +33,8 @@ import {
 import {
   align,
   Control,
-  leaveApplyTurn,
-  passApplyTurn,
+  leaveWriterTurn,
+  passWriterTurn,
   RequestKind,
   type SlotMemory,
   SlotState,
@@ -69,18 +69,15 @@ export interface SequencerOptions {
   /** Called when the node cannot continue; nothing is acknowledged after this call. */
   readonly onFatal: (error: Error) => void;
   readonly warn: (line: string) => void;
-  /** `undefined` when metrics are off. */
   readonly metrics: OrderMetrics | undefined;
 }
 
 interface Outcome {
-  /** `undefined` for a batch that changed nothing. */
   readonly applied: AppliedBatch | undefined;
   readonly deliver: () => void;
 }
 
 export class Sequencer {
-  /** Newest durable batch. */
   readonly applied: AppliedSequence;
   private readonly options: SequencerOptions;
   private readonly control: Int32Array;
@@ -102,9 +99,7 @@ export class Sequencer {
   /** True while another node leads, or none does: only records are applied. */
   private follows = false;
   private stopped = false;
-  /** Reason for refusing orders; `undefined` while they are accepted. */
   private problem: string | undefined;
-  /** True while requests other than orders are accepted in spite of the problem. */
   private takesCancels = false;
   private refusal: Failure = 'unavailable';
   private readonly expiry: ExpiryTimer;
@@ -213,7 +208,6 @@ export class Sequencer {
     else this.commitWaits.push({ batches: this.settledWithOwn, callback });
   }
 
-  /** True when all state applied now is committed. */
   isCommitted(): boolean {
     return this.settledBatches >= this.settledWithOwn;
   }
@@ -389,8 +383,8 @@ export class Sequencer {
       return;
     }
     // It may have died after it marked the slot as done, and before it passed its turn on.
-    if (Atomics.load(this.control, Control.applyTurn) === dispatchSequence) {
-      leaveApplyTurn(this.control, dispatchSequence);
+    if (Atomics.load(this.control, Control.writerTurn) === dispatchSequence) {
+      leaveWriterTurn(this.control, dispatchSequence);
     }
     this.finish(batch);
   }
@@ -403,7 +397,7 @@ export class Sequencer {
       this.stop(new Error('a worker died inside its turn'));
       return;
     }
-    if (passApplyTurn(this.control, batch.dispatchSequence)) {
+    if (passWriterTurn(this.control, batch.dispatchSequence)) {
       this.views[batch.slot]!.setState(SlotState.failed);
       this.finish(batch);
       return;
@@ -418,7 +412,6 @@ export class Sequencer {
     this.pump();
   }
 
-  /** Appends the record of a finished batch to the log, and answers once that is durable. */
   private collect(batch: RequestBatch): void {
     const view = this.views[batch.slot]!;
     const { log, metrics } = this.options;
@@ -468,7 +461,6 @@ export class Sequencer {
     this.stop(error);
   }
 
-  /** Copies answers and changes of a batch out of its slot, and frees the slot. */
   private takeOutcome({ largeEvents, requests, slot }: RequestBatch, view: SlotView): Outcome {
     const hasFailed = view.state() === SlotState.failed;
     const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
@@ -489,7 +481,6 @@ export class Sequencer {
     }
   }
 
-  /** Arms the timer for an empty batch at the earliest expiry, so that orders expire without a request. */
   private armExpiry(): void {
     const isTaking = this.hasBegun && !this.stopped && !this.isPaused() && !this.follows;
     if (isTaking && this.batches.length === 0) this.expiry.arm();

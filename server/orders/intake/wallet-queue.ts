@@ -32,7 +32,6 @@ export class WalletQueue {
   private readonly sequencer: Pick<Sequencer, 'submit' | 'resume'>;
   private readonly waitingMax: number;
   private readonly hasCodes: boolean;
-  /** Queues of the wallets with requests in the sequencer. */
   private readonly queues = new Map<string, QueueOfWallet>();
   private waitingCount = 0;
   private waitingBytes = 0;

@@ -23,7 +23,6 @@ export class WriteGate {
     this.log = log;
   }
 
-  /** @param problem reason of `source` against orders; `undefined` = none */
   report(source: PauseSource, problem: string | undefined): void {
     const before = this.problems.get(source);
     if (problem === undefined) this.problems.delete(source);

@@ -18,19 +18,17 @@ export interface AppliedBatch {
   /** Records of engine/events.ts, and the same bytes as doubles. */
   readonly events: Int32Array;
   readonly eventsF: Float64Array;
-  /** False: only the first events were recorded. */
+  /** False where events were lost: `events` is empty then. */
   readonly isWhole: boolean;
   /** Commands that changed the engine, at the words that the events name. */
   readonly commands: Int32Array;
   readonly commandsF: Float64Array;
 }
 
-/** True for a finished batch that changed the engine. */
 export function hasChanged(view: SlotView): boolean {
   return view.state() !== SlotState.failed && view.i32[Slot.changed] === 1;
 }
 
-/** @param large events without room in the slot */
 export function takeApplied(view: SlotView, large: Int32Array | undefined): AppliedBatch {
   const { f64, i32 } = view;
   const words = i32[Slot.eventWords]!;

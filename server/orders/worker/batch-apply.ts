@@ -5,6 +5,7 @@
  * Thread: the worker in its writer turn. Not here: parsing and signatures (batch-prepare.ts).
  */
 
+import assert from 'node:assert/strict';
 import {
   type CommandBuffer,
   commandWords,
@@ -17,6 +18,7 @@ import { RejectReason, type RejectReasonCode } from '../../../engine/orders/reje
 import {
   closedCount,
   fillCount,
+  isDelayedOrder,
   lastBatch,
   stateDigest,
   statusOfOrder,
@@ -28,10 +30,10 @@ import { replayBatch } from '../../../storage/recovery/replay.ts';
 import { RequestKind, Slot, type SlotView } from '../exchange-memory/slots.ts';
 import { Check } from '../intake/checked-orders.ts';
 import type { FirstAnswers } from '../intake/first-answers.ts';
-import { type OrderTexts, ResultWriter, rejectBytes } from './answers.ts';
+import { type ResultStyle, ResultWriter, rejectBytes } from './answers.ts';
 import type { PreparedRequest } from './batch-prepare.ts';
 import { lastFilled, writeCancelAllPart, writeCancels, writeReplace } from './cancel-answers.ts';
-import { explained } from './result-details.ts';
+import { type Explanation, explained } from './result-details.ts';
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -43,18 +45,15 @@ export class BatchApplier {
   private log: Int32Array = new Int32Array(0);
   private logWords = 0;
   private results: Int32Array = new Int32Array(0);
-  /** Explanations of the request that is being answered. */
   private explanations: PreparedRequest['explanations'] = new Map();
 
-  /** @param first first answers of duplicates, where they are repeated */
   constructor(
     engine: Engine,
     commands: CommandBuffer,
-    texts: OrderTexts,
-    hasCodes: boolean,
+    style: ResultStyle,
     first: FirstAnswers | undefined,
   ) {
-    this.answers = new ResultWriter(texts, hasCodes);
+    this.answers = new ResultWriter(style);
     this.engine = engine;
     this.commands = commands;
     this.first = first;
@@ -138,6 +137,9 @@ export class BatchApplier {
         this.each(request, (reason, at) => this.answerOrder(reason, at));
         answers.close(200);
         return;
+      case RequestKind.explain:
+        this.each(request, (reason, at) => this.explainTrial(request, reason, at));
+        return;
       case RequestKind.replace:
         this.replace(request);
         return;
@@ -187,21 +189,37 @@ export class BatchApplier {
 
   private answerOrder(reason: RejectReasonCode, at: number): void {
     const { answers, commands, engine } = this;
-    const { making, taking } = engine.context;
+    const { firstFill, making, taking } = engine.context;
     const idAt = at + OrderCommand.id;
     this.results[reason]! += 1;
-    if (reason === RejectReason.accepted) answers.accepted(commands.i32, idAt, making, taking);
-    else if (reason === RejectReason.duplicate) this.answerDuplicate(at);
-    else if (answers.hasCodes) this.explain(reason, at);
-    else answers.refused(reason);
+    if (reason === RejectReason.accepted) {
+      if (engine.context.isDelayed) answers.delayed(commands.i32, idAt);
+      else answers.accepted(commands.i32, idAt, making, taking, firstFill);
+    } else if (reason === RejectReason.duplicate) this.answerDuplicate(at);
+    else this.refuse(reason, at);
   }
 
-  private explain(reason: Exclude<RejectReasonCode, 0>, at: number): void {
-    const { answers, commands, engine } = this;
-    const explanation =
-      reason === RejectReason.signature
-        ? this.explanations.get(at)
-        : explained(engine.t, reason, commands.i32, commands.f64, at);
+  private explainTrial({ facts }: PreparedRequest, reason: RejectReasonCode, at: number): void {
+    assert(facts !== undefined, 'an explanation is prepared');
+    if (reason === RejectReason.accepted) this.answers.wouldAccept(facts);
+    else this.answers.wouldRefuse(reason, this.explanationOf(reason, at), facts);
+  }
+
+  private explanationOf(reason: RejectReasonCode, at: number): Explanation | undefined {
+    const { commands, engine } = this;
+    return reason === RejectReason.signature || reason === RejectReason.ownerMismatch
+      ? this.explanations.get(at)
+      : explained(engine.t, reason, commands.i32, commands.f64, at);
+  }
+
+  private refuse(reason: Exclude<RejectReasonCode, 0>, at: number): void {
+    const { answers } = this;
+    if (!answers.hasCodes) {
+      const isOfSignature = reason === RejectReason.signature;
+      answers.refused(reason, isOfSignature ? this.explanations.get(at) : undefined);
+      return;
+    }
+    const explanation = this.explanationOf(reason, at);
     if (explanation === undefined) answers.refused(reason);
     else answers.explained(reason, explanation);
   }
@@ -210,8 +228,12 @@ export class BatchApplier {
     const { i32 } = this.commands;
     const first = this.first?.of(i32, at);
     const idAt = at + OrderCommand.id;
-    if (first === undefined) this.answers.known(i32, idAt, this.knownStatus(at));
-    else this.answers.accepted(i32, idAt, first.making, first.taking);
+    if (first === undefined) {
+      const place = findOrder(this.engine.t, i32, idAt);
+      const isWaiting = place > 0 && isDelayedOrder(this.engine.t, place as OrderRow);
+      this.answers.known(i32, idAt, this.knownStatus(at), isWaiting);
+    } else if (first.wasDelayed) this.answers.delayed(i32, idAt);
+    else this.answers.accepted(i32, idAt, first.making, first.taking, first.match);
   }
 
   /** Status of the order that a duplicate repeats, in memory or, according to the precheck flags, on disk. */

@@ -7,11 +7,11 @@
  */
 import {
   type CommandBuffer,
-  CommandKind,
   commandKind,
   commandWords,
   encodeCancel,
   encodeCancelOwner,
+  type SettlementTerms,
 } from '../../../engine/commands.ts';
 import { findMarket, findToken } from '../../../engine/markets/markets.ts';
 import { CANCEL_ORDERS_MAX } from '../../../engine/tables/capacities.ts';
@@ -36,6 +36,7 @@ import {
   parseCancelOrders,
   parseReplace,
 } from './cancel-parse.ts';
+import { type ExplainOptions, OrderExplainer, type OrderFacts } from './order-explanation.ts';
 import {
   type ParsedOrders,
   type ParseRules,
@@ -45,9 +46,13 @@ import {
 } from './order-parse.ts';
 import { type Caller, OrderPreparer, type PrepareOptions } from './prepare.ts';
 import type { Explanation } from './result-details.ts';
+import type { SignatureDiagnosis } from './signature-diagnosis.ts';
 
-export interface BatchOptions extends PrepareOptions {
+export interface BatchOptions extends PrepareOptions, ExplainOptions {
+  /** RESULT_CODES. */
+  readonly hasCodes: boolean;
   readonly maxBatchOrders: number;
+  readonly maxCancelIds: number;
   readonly parse: ParseRules;
   /** Milliseconds; constant when metrics are off. */
   readonly now: () => number;
@@ -57,7 +62,6 @@ export interface BatchOptions extends PrepareOptions {
   readonly reach: () => number;
 }
 
-/** Request of the batch, between verification and turn. */
 export interface PreparedRequest {
   readonly kind: number;
   /** Body of a refusal that needs no writer turn. */
@@ -72,11 +76,15 @@ export interface PreparedRequest {
   readonly newest: number;
   /** Faults of signatures, by the first word of a command. */
   readonly explanations: ReadonlyMap<number, Explanation>;
+  /** Absent: the request is none for an explanation. */
+  readonly facts?: OrderFacts;
 }
 
-/** Members of PreparedRequest beside its commands. */
 type Outcome = Partial<
-  Pick<PreparedRequest, 'kind' | 'refusal' | 'checked' | 'malformedIds' | 'newest' | 'explanations'>
+  Pick<
+    PreparedRequest,
+    'kind' | 'refusal' | 'checked' | 'malformedIds' | 'newest' | 'explanations' | 'facts'
+  >
 >;
 
 const NONE = new Uint8Array(0);
@@ -90,6 +98,8 @@ export class BatchPreparer {
   private readonly tables: Tables;
   private readonly options: BatchOptions;
   private readonly orders: OrderPreparer;
+  private readonly explainer: OrderExplainer;
+  private readonly diagnosis: SignatureDiagnosis | undefined;
   private readonly completer: CheckedCompleter;
   private readonly id = new Int32Array(ID_WORDS);
   /** Unix milliseconds. */
@@ -100,6 +110,8 @@ export class BatchPreparer {
     this.commands = commands;
     this.options = options;
     this.orders = new OrderPreparer(tables, options);
+    this.explainer = new OrderExplainer(tables, this.orders, options);
+    this.diagnosis = options.hasCodes ? options.diagnosis : undefined;
     this.completer = new CheckedCompleter(options);
   }
 
@@ -140,6 +152,8 @@ export class BatchPreparer {
       case RequestKind.order:
       case RequestKind.replace:
         return this.place(kind, body, words, head);
+      case RequestKind.explain:
+        return this.explain(parseOrder(body, this.options.parse), words, head);
       case RequestKind.check:
         return this.check(slot, head, body);
       case RequestKind.checked:
@@ -147,7 +161,7 @@ export class BatchPreparer {
       case RequestKind.cancelOrder:
         return this.cancelIds(parseCancelOrder(body), words, head);
       case RequestKind.cancelOrders:
-        return this.cancelIds(parseCancelOrders(body), words, head);
+        return this.cancelIds(parseCancelOrders(body, this.options.maxCancelIds), words, head);
       case RequestKind.cancelAll:
         return this.cancelAll(slot, head, body, EVERYTHING);
       case RequestKind.cancelMarket:
@@ -171,7 +185,6 @@ export class BatchPreparer {
     return this.replace(parseReplace(body, parse), words, head);
   }
 
-  /** Checks a request for the leader: nothing is applied here. */
   private check({ inputWords }: SlotView, head: number, body: Uint8Array): Outcome {
     const { commands } = this;
     const first = commands.words;
@@ -189,17 +202,13 @@ export class BatchPreparer {
     return checked === undefined ? {} : { checked };
   }
 
-  /** Takes the result of a check by another node. */
   private complete(body: Uint8Array): Outcome {
     const { commands } = this;
     const first = commands.words;
     const { commands: words, explanations, kind, reach } = decodeChecked(body, first);
     this.append(words);
     const isForgotten = this.options.forgotten() > reach;
-    for (let at = first; at < commands.words; at += commandWords(commands.i32, at)) {
-      if (commandKind(commands.i32, at) === CommandKind.order)
-        this.completer.complete(commands.i32, at, isForgotten);
-    }
+    this.completer.complete(commands.i32, first, commands.words, isForgotten);
     return { kind, explanations };
   }
 
@@ -209,11 +218,11 @@ export class BatchPreparer {
     const began = this.options.now();
     const { items } = parsed;
     const end = words[head + RequestHead.ordersMax]! || items.length;
-    this.options.diagnosis?.beginRequest(this.time, words[head + RequestHead.isLaterPart] === 0);
+    this.diagnosis?.beginRequest(this.time, words[head + RequestHead.isLaterPart] === 0);
     let explanations: Map<number, Explanation> | undefined;
     for (let i = 0; i < Math.min(end, items.length); i++) {
       const at = this.commands.words;
-      this.orders.prepare(items[i]!, caller, this.commands);
+      this.orders.prepare(items[i]!, caller, this.commands, this.diagnosis);
       const { explanation } = this.orders;
       if (explanation === undefined) continue;
       explanations ??= new Map();
@@ -221,6 +230,16 @@ export class BatchPreparer {
     }
     this.verifyMs += this.options.now() - began;
     return explanations === undefined ? {} : { explanations };
+  }
+
+  private explain(parsed: ParsedOrders, words: Int32Array, head: number): Outcome {
+    if (!parsed.ok) return refused(parsed);
+    const { commands, time } = this;
+    const at = commands.words;
+    const caller = callerOf(words, head);
+    const { explanation, facts } = this.explainer.explain(parsed.items[0]!, caller, commands, time);
+    if (explanation === undefined) return { facts };
+    return { facts, explanations: new Map([[at, explanation]]) };
   }
 
   private replace(
@@ -307,5 +326,14 @@ function callerOf(words: Int32Array, head: number): Caller {
   return {
     apiKey: words.subarray(keyAt, keyAt + API_KEY_WORDS),
     address: words.subarray(addressAt, addressAt + ADDRESS_WORDS),
+    takerDelay: words[head + RequestHead.takerDelay]!,
+    settlement: settlementOf(words, head),
   };
+}
+
+function settlementOf(words: Int32Array, head: number): SettlementTerms | undefined {
+  const ms = words[head + RequestHead.settleMs]!;
+  if (ms === 0) return undefined;
+  const terms = words[head + RequestHead.settleTerms]!;
+  return { ms, fails: (terms & 1) === 1, fault: terms >>> 1 };
 }

@@ -156,7 +156,6 @@ export function writeCancelAllPart(
   out.close(200);
 }
 
-/** Writes a comma after a previous member, the id in quotes, and the end of the member. */
 function writeId(
   out: ResultWriter,
   before: number,

@@ -5,17 +5,12 @@
  *
  * Thread: any. Not here: existence and owner of an order.
  */
+
 import { parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../../common/json.ts';
+import { boundsOf } from '../../common/json-measure.ts';
 import { compileShape, type Shape } from '../../common/schema.ts';
-import { hexToBytes, isUint256 } from '../../common/uint256.ts';
-import {
-  CANCEL_IDS_BOUNDS,
-  CANCEL_IDS_MAX,
-  CancelMarket,
-  CancelOrder,
-  CancelOrders,
-  ONE_BOUNDS,
-} from '../intake/schemas.ts';
+import { conditionToBytes, hexToBytes, isUint256 } from '../../common/uint256.ts';
+import { CancelMarket, CancelOrder, CancelOrders, ONE_BOUNDS } from '../intake/schemas.ts';
 import {
   invalid,
   type OrderItem,
@@ -34,9 +29,8 @@ export interface CancelIds {
 
 export interface CancelScope {
   readonly ok: true;
-  /** 32 bytes. */
+  /** 32 bytes, and a uint256 text; undefined = any. */
   readonly condition: Uint8Array | undefined;
-  /** uint256 text. */
   readonly tokenId: string | undefined;
 }
 
@@ -46,7 +40,6 @@ const orderShape = compileShape(CancelOrder);
 const ordersShape = compileShape(CancelOrders);
 const marketShape = compileShape(CancelMarket);
 
-/** `{"orderID": "0x.."}` or `{"orderId": "0x.."}`. */
 export function parseCancelOrder(body: Uint8Array): CancelIds | RequestRefused {
   const sent = parseJson(body, ONE_BOUNDS);
   if (!orderShape.matches(sent)) return misshapen(orderShape, sent, 'an object');
@@ -59,10 +52,10 @@ export function parseCancelOrder(body: Uint8Array): CancelIds | RequestRefused {
 }
 
 /** `["0x..", "0x.."]`; may be empty. */
-export function parseCancelOrders(body: Uint8Array): CancelIds | RequestRefused {
-  const sent = parseJson(body, CANCEL_IDS_BOUNDS);
-  if (sent === TOO_MUCH || (Array.isArray(sent) && sent.length > CANCEL_IDS_MAX)) {
-    const text = `Too many orders in payload, max allowed: ${CANCEL_IDS_MAX}`;
+export function parseCancelOrders(body: Uint8Array, idsMax: number): CancelIds | RequestRefused {
+  const sent = parseJson(body, boundsOf(idsMax));
+  if (sent === TOO_MUCH || (Array.isArray(sent) && sent.length > idsMax)) {
+    const text = `Too many orders in payload, max allowed: ${idsMax}`;
     return { ok: false, code: 'TOO_MANY_ORDERS', text };
   }
   return ordersShape.matches(sent) ? sortIds(sent) : misshapen(ordersShape, sent, 'an array');
@@ -81,7 +74,7 @@ export function parseCancelMarket(body: Uint8Array): CancelScope | RequestRefuse
   const tokenId = asset === '' ? assetId : asset;
   if (market === '' && tokenId === '') return invalid('market or asset_id is required');
   const condition = new Uint8Array(ID_BYTES);
-  if (market !== '' && !hexToBytes(market, ID_BYTES, condition, 0)) {
+  if (market !== '' && !conditionToBytes(market, condition)) {
     return invalid('market must be a condition id');
   }
   if (tokenId !== '' && !isUint256(tokenId)) return invalid('asset_id must be a decimal string');

@@ -8,8 +8,10 @@
  */
 import { FEE_BPS_MAX } from '../../../engine/tables/capacities.ts';
 import type { SignedFields2 } from '../../auth/eip712.ts';
+import type { DomainVersion } from '../../auth/exchange-domains.ts';
 import { countItems, parseJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../../common/json.ts';
 import { boundsOf } from '../../common/json-measure.ts';
+import { isPosition } from '../../common/position-ids.ts';
 import type { RefusalCode } from '../../common/refusals.ts';
 import { compileShape, type Fault, type Shape } from '../../common/schema.ts';
 import { hexToBytes, isUint256 } from '../../common/uint256.ts';
@@ -47,22 +49,25 @@ export interface OrderItem {
   readonly signatureType: number;
   /** 65 bytes, or null when the text is not 0x + 130 hex digits: `invalid order signature`. */
   readonly signature: Uint8Array | null;
+  /** The text of the signature with type 3, which is longer; otherwise `undefined`. */
+  readonly walletSignature: string | undefined;
   readonly orderType: 'GTC' | 'GTD' | 'FOK' | 'FAK';
   readonly postOnly: boolean;
   readonly owner: string;
   /** Fields that version 2 signs in place of taker, nonce and fee rate; `undefined` = version 1. */
   readonly version2: SignedFields2 | undefined;
+  readonly domain: DomainVersion;
 }
 
-/** Settings RESOLVE_CONDITION_ID and ORDER_VERSION. */
+/** Settings RESOLVE_CONDITION_ID, ORDER_VERSION and EXCHANGE_ADDRESS_3. */
 export interface ParseRules {
-  /** True when conditionId may be left out. */
   readonly resolvesCondition: boolean;
   readonly orderVersion: '1' | '2' | 'both';
+  /** True when orders of positions have a domain of their own. */
+  readonly hasVersion3: boolean;
 }
-const USUAL: ParseRules = { resolvesCondition: false, orderVersion: '1' };
+const USUAL: ParseRules = { resolvesCondition: false, orderVersion: '1', hasVersion3: false };
 
-/** First fault of a whole request. */
 export interface RequestRefused {
   readonly ok: false;
   readonly code: RefusalCode;
@@ -89,7 +94,6 @@ const DECIMAL = 'must be a decimal string';
 const ADDRESS = 'must be a 20-byte hex address';
 const BYTES32 = 'must be 32 bytes in hex';
 
-/** Rules of members, in the words of a `detail`. */
 const RULES: Readonly<Record<string, string>> = {
   order: 'must be an object',
   tokenId: DECIMAL,
@@ -116,6 +120,7 @@ const RULES: Readonly<Record<string, string>> = {
 
 const ADDRESS_BYTES = 20;
 const SIGNATURE_BYTES = 65;
+const WALLET_SIGNATURE = 3;
 /** maker | signer | taker | signature: one allocation per request holds them for every item. */
 const SIGNER_AT = ADDRESS_BYTES;
 const TAKER_AT = SIGNER_AT + ADDRESS_BYTES;
@@ -133,8 +138,7 @@ const MINUS = 0x2d;
  * Reads the body of POST /orders (docs/protocol.md#shape-of-a-request).
  *
  * @param body raw bytes; may lie in shared memory
- * @returns the items in request order, or the error of the whole request; a
- *   `detail` names the first fault and repeats nothing of the body, and is '' where there is none
+ * @returns the items in request order, or the error of the whole request
  */
 export function parseOrders(body: Uint8Array, maxOrders: number, rules = USUAL): ParsedOrders {
   const sent = parseJson(body, boundsOf(maxOrders));
@@ -151,8 +155,9 @@ export function parseOrders(body: Uint8Array, maxOrders: number, rules = USUAL):
   const items = new Array<OrderItem>(count);
   for (let i = 0; i < count; i++) {
     const bytes = arena.subarray(i * ITEM_BYTES, (i + 1) * ITEM_BYTES);
-    if (!isTaken(sent[i], rules)) return mismatch(`[${i}]`, rules);
-    const item = checkItem(sent[i], bytes, rules);
+    const domain = domainOf(sent[i], rules);
+    if (!isTaken(domain, rules)) return mismatch(`[${i}]`, domain, rules);
+    const item = checkItem(sent[i], domain, bytes, rules);
     if (typeof item === 'string') return invalid(`[${i}]${item}`);
     items[i] = item;
   }
@@ -164,38 +169,59 @@ export function parseOrder(body: Uint8Array, rules = USUAL): ParsedOrders {
   const sent = parseJson(body, ONE_BOUNDS);
   if (sent === undefined) return invalid('body must be JSON');
   if (sent === TOO_MUCH) return invalid(TOO_MUCH_DETAIL);
-  if (!isTaken(sent, rules)) return mismatch('the order', rules);
-  const item = checkItem(sent, new Uint8Array(ITEM_BYTES), rules);
+  const domain = domainOf(sent, rules);
+  if (!isTaken(domain, rules)) return mismatch('the order', domain, rules);
+  const item = checkItem(sent, domain, new Uint8Array(ITEM_BYTES), rules);
   if (typeof item !== 'string') return { ok: true, items: [item] };
   return invalid(item.startsWith('.') ? item.slice(1) : `body${item}`);
 }
 
-/** True where an order has the time of version 2 in place of a nonce. */
-function isVersion2(sent: unknown): boolean {
-  const order = (sent as { order?: { nonce?: unknown; timestamp?: unknown } } | null)?.order;
-  return order?.timestamp !== undefined && order.nonce === undefined;
+interface Versioned {
+  readonly order?: {
+    readonly nonce?: unknown;
+    readonly timestamp?: unknown;
+    readonly tokenId?: unknown;
+  };
 }
 
-function isTaken(sent: unknown, { orderVersion }: ParseRules): boolean {
-  return orderVersion === 'both' || isVersion2(sent) === (orderVersion === '2');
+/** `old`: fields of version 1, for a position. */
+type SentVersion = DomainVersion | 'old';
+
+/** Returns the version that the fields and the token of an order ask for. */
+function domainOf(sent: unknown, { hasVersion3 }: ParseRules): SentVersion {
+  const order = (sent as Versioned | null)?.order;
+  // Version 2 and 3 have a time in place of a nonce.
+  const version = order?.timestamp !== undefined && order.nonce === undefined ? 2 : 1;
+  const tokenId = order?.tokenId;
+  if (!hasVersion3 || typeof tokenId !== 'string' || !isPosition(tokenId)) return version;
+  return version === 2 ? 3 : 'old';
 }
 
-function mismatch(which: string, { orderVersion }: ParseRules): ParsedOrders {
-  const detail = `${which} is not of version ${orderVersion}, see GET /version`;
+function isTaken(domain: SentVersion, { orderVersion }: ParseRules): domain is DomainVersion {
+  if (domain === 3) return true;
+  return domain !== 'old' && (orderVersion === 'both' || String(domain) === orderVersion);
+}
+
+function mismatch(which: string, domain: SentVersion, { orderVersion }: ParseRules): ParsedOrders {
+  const detail =
+    domain === 'old'
+      ? `${which} is for a position: sign it in version 3, with the fields of version 2`
+      : `${which} is not of version ${orderVersion}, see GET /version`;
   return { ok: false, code: 'ORDER_VERSION_MISMATCH', detail };
 }
 
 /** Returns the item, or its fault: `.order.salt must be ...`, ` must be an object`. */
 function checkItem(
   sent: unknown,
+  domain: DomainVersion,
   bytes: Uint8Array,
   { resolvesCondition }: ParseRules,
 ): OrderItem | string {
   let item: OrderItem | keyof SentOrder | keyof SentOrder2;
-  if (isVersion2(sent)) {
+  if (domain !== 1) {
     const expected: Shape<SentItem2> = resolvesCondition ? shape2WithoutCondition : shape2;
     if (!expected.matches(sent)) return describeFault(expected.fault(sent));
-    item = readItem2(sent, bytes);
+    item = readItem2(sent, domain, bytes);
   } else {
     const expected: Shape<SentItem> = resolvesCondition ? shapeWithoutCondition : shape;
     if (!expected.matches(sent)) return describeFault(expected.fault(sent));
@@ -261,15 +287,18 @@ function readItem(sent: SentItem, bytes: Uint8Array): OrderItem | keyof SentOrde
     side: order.side === 'BUY' ? 0 : 1,
     signatureType: order.signatureType,
     signature: signed ? signature : null,
+    walletSignature: order.signatureType === WALLET_SIGNATURE ? order.signature : undefined,
     orderType: sent.orderType,
     postOnly: sent.postOnly ?? false,
     owner: sent.owner,
     version2: undefined,
+    domain: 1,
   };
 }
 
 function readItem2(
   sent: SentItem2,
+  domain: DomainVersion,
   bytes: Uint8Array,
 ): OrderItem | keyof SentOrder | keyof SentOrder2 {
   const { builder, metadata, timestamp, ...order } = sent.order;
@@ -283,7 +312,7 @@ function readItem2(
   if (!hexToBytes(builder, ID_BYTES, version2.builder, 0)) return 'builder';
   const unsigned = { taker: EVERYBODY, nonce: '0', feeRateBps: ANY_FEE };
   const item = readItem({ ...sent, order: { ...order, ...unsigned } }, bytes);
-  return typeof item === 'string' ? item : { ...item, version2 };
+  return typeof item === 'string' ? item : { ...item, version2, domain };
 }
 
 /** Returns 1 when the text begins with '-', else 0: start of its digits. */

@@ -37,7 +37,6 @@ export type Done = (large: Int32Array | undefined) => void;
 export type Failed = (error: Error) => void;
 
 export interface PoolOptions {
-  /** File of the worker task; defaults to this project's own. */
   readonly file?: URL;
   readonly workers: number;
   readonly setup: unknown;
@@ -127,7 +126,6 @@ class Pool implements WorkerPool {
     await this.piscina.destroy();
   }
 
-  /** Keeps a worker on the lane, also after its death. */
   private async runLane(lane: number): Promise<void> {
     while (!this.isClosing) {
       try {
@@ -160,7 +158,6 @@ class Pool implements WorkerPool {
     return true;
   }
 
-  /** Collects finished batches while any are running. */
   private async watch(): Promise<void> {
     this.isWatching = true;
     while (this.running.length > 0 && !this.isClosing) {

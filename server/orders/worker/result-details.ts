@@ -37,6 +37,8 @@ export interface Explanation {
   readonly facts: RefusalFacts;
   /** `undefined`: the code of the reject reason. */
   readonly code?: RefusalCode;
+  /** `errorMsg` with ORDER_TEXTS=polymarket, also without codes; `undefined`: the text of the reason. */
+  readonly profileText?: string;
 }
 
 const NO_FACTS: RefusalFacts = {};
@@ -78,7 +80,6 @@ export function explained(
   }
 }
 
-/** Cash for a BUY, shares for a SELL. */
 function shortOf(tables: Tables, i32: Int32Array, f64: Float64Array, at: number): Explanation {
   const account = findAccount(tables, i32, at + OrderCommand.maker);
   const sells = (i32[at + OrderCommand.flags]! & OrderFlag.sell) !== 0;
@@ -161,10 +162,19 @@ const STATES: readonly MarketState[] = [
   { code: 'MARKET_HALTED', holds: () => true },
 ];
 
+/** State for which a market takes no orders; also for a reader beside a writer. */
+function stateOf(tables: Tables, market: MarketRow): MarketState {
+  return STATES.find(({ holds }) => holds(tables, market))!;
+}
+
+export function codeOfState(tables: Tables, market: MarketRow): MarketState['code'] {
+  return stateOf(tables, market).code;
+}
+
 function whyNotTaken(
   tables: Tables,
   market: MarketRow,
 ): { readonly code: RefusalCode; readonly detail: string } {
-  const { code, detail } = STATES.find(({ holds }) => holds(tables, market))!;
+  const { code, detail } = stateOf(tables, market);
   return { code, detail: detail?.(tables, market) ?? REFUSALS[code].detail };
 }

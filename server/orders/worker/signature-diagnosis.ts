@@ -9,17 +9,18 @@
 
 import { checksumAddress } from '../../auth/checksum.ts';
 import {
+  digestInVersion,
   domainSeparator,
-  order2Digest,
-  orderDigest,
   type SignedFields,
   type SignedFields2,
   type SigningDomain,
 } from '../../auth/eip712.ts';
 import {
   contractOf,
+  type DomainVersion,
   type ExchangeDomain,
   type ExchangeDomains,
+  publishedContract3,
 } from '../../auth/exchange-domains.ts';
 import { recoverAddress } from '../../auth/secp256k1.ts';
 import { sameBytes } from '../../common/uint256.ts';
@@ -33,9 +34,9 @@ export interface DiagnosisOptions {
   readonly workers: number;
 }
 
-/** Signed order, as the check has it. */
 export interface SuspectOrder extends SignedFields {
   readonly version2: SignedFields2 | undefined;
+  readonly domain: DomainVersion;
   readonly signature: Uint8Array;
 }
 
@@ -144,18 +145,42 @@ export class SignatureDiagnosis {
     return { fits: undefined, tried };
   }
 
-  private fits(order: SuspectOrder, { separator, signatureType }: Candidate): boolean {
-    const signed = signatureType === undefined ? order : { ...order, signatureType };
-    if (order.version2 === undefined) orderDigest(separator, signed, this.digest, 0);
-    else order2Digest(separator, signed, order.version2, this.digest, 0);
-    this.recoveries += 1;
-    return (
-      recoverAddress(this.digest, order.signature, this.recovered, 0) &&
-      sameBytes(this.recovered, order.signer)
-    );
+  /**
+   * Tries every candidate until the signature is one of `wanted`. Empty where the budget of the thread is
+   * spent.
+   *
+   * @param now unix milliseconds of the batch
+   */
+  survey(
+    order: SuspectOrder,
+    isNegRisk: boolean,
+    wanted: readonly Uint8Array[],
+    now: number,
+  ): { readonly fits: string; readonly tried: readonly string[] } {
+    this.now = now;
+    const tried: string[] = [];
+    if (!this.takeToken()) return { fits: '', tried };
+    for (const candidate of this.candidatesOf(order, isNegRisk)) {
+      tried.push(candidate.text);
+      const isRecovered = this.recover(order, candidate);
+      if (isRecovered && wanted.some((address) => sameBytes(this.recovered, address))) {
+        return { fits: candidate.text, tried };
+      }
+    }
+    return { fits: '', tried };
   }
 
-  /** Counts a request of a wallet; `undefined` when its budget is spent. */
+  private fits(order: SuspectOrder, candidate: Candidate): boolean {
+    return this.recover(order, candidate) && sameBytes(this.recovered, order.signer);
+  }
+
+  private recover(order: SuspectOrder, { separator, signatureType }: Candidate): boolean {
+    const signed = signatureType === undefined ? order : { ...order, signatureType };
+    digestInVersion(separator, signed, this.digest);
+    this.recoveries += 1;
+    return recoverAddress(this.digest, order.signature, this.recovered, 0);
+  }
+
   private walletOf(address: Uint8Array): Wallet | undefined {
     const key = Buffer.from(address).toString('latin1');
     const known = this.wallets.get(key);
@@ -185,45 +210,52 @@ export class SignatureDiagnosis {
 
   /** The likeliest first: two are tried at once. */
   private candidatesOf(order: SuspectOrder, isNegRisk: boolean): readonly Candidate[] {
-    const version = order.version2 === undefined ? 1 : 2;
-    const key = `${version} ${isNegRisk} ${order.signatureType}`;
+    const { domain, signatureType } = order;
+    const key = `${domain} ${isNegRisk} ${signatureType}`;
     const known = this.candidates.get(key);
     if (known !== undefined) return known;
-    const made = this.listed(version, isNegRisk, order.signatureType);
+    const made =
+      domain === 3
+        ? this.listedOf3(isNegRisk, signatureType)
+        : this.listed(domain, isNegRisk, signatureType);
     this.candidates.set(key, made);
     return made;
+  }
+
+  /** Version 3 has one contract, and the fields of version 2. */
+  private listedOf3(isNegRisk: boolean, signatureType: number): Candidate[] {
+    const { domains } = this.options;
+    const own = domains[3]!;
+    const second = (isRisk: boolean): Candidate => atContract(domains[2], isRisk);
+    const isPublished = own.contract === publishedContract3(own.chainId);
+    const chains = CHAINS.filter((chain) => chain !== own.chainId).map((chainId) => {
+      const verifyingContract = isPublished ? publishedContract3(chainId) : own.contract;
+      return inDomain(`chain id ${chainId}`, { ...own, chainId, verifyingContract });
+    });
+    const [chain, ...otherChains] = chains;
+    const types = otherTypes(signatureType, { ...own, verifyingContract: own.contract });
+    return [second(isNegRisk), chain!, second(!isNegRisk), ...types, ...otherChains];
   }
 
   private listed(version: 1 | 2, isNegRisk: boolean, signatureType: number): Candidate[] {
     const own = this.options.domains[version];
     const contract = contractOf(own, isNegRisk);
-    const inDomain = (text: string, domain: SigningDomain): Candidate => ({
-      text,
-      separator: domainSeparator(domain),
-    });
     const chains = CHAINS.filter((chain) => chain !== own.chainId).map((chainId) =>
       inDomain(`chain id ${chainId}`, { ...own, chainId, verifyingContract: contract }),
     );
     const otherContract = contractOf(own, !isNegRisk);
     const kind = isNegRisk ? 'markets that are not neg-risk' : 'neg-risk markets';
-    const separator = domainSeparator({ ...own, verifyingContract: contract });
-    const types = TYPES.filter((type) => type !== signatureType).map((type) => ({
-      text: `signatureType ${type}`,
-      separator,
-      signatureType: type,
-    }));
+    const types = otherTypes(signatureType, { ...own, verifyingContract: contract });
     const otherVersion = version === 1 ? '2' : '1';
-    const ofOther = this.options.domains[version === 1 ? 2 : 1];
+    const { 3: third, [version === 1 ? 2 : 1]: ofOther } = this.options.domains;
     const versions = [
       inDomain(`domain version ${otherVersion}`, {
         ...own,
         version: otherVersion,
         verifyingContract: contract,
       }),
-      inDomain(`domain version ${ofOther.version} at ${contractOf(ofOther, isNegRisk)}`, {
-        ...ofOther,
-        verifyingContract: contractOf(ofOther, isNegRisk),
-      }),
+      atContract(ofOther, isNegRisk),
+      ...(third === undefined ? [] : [atContract(third, isNegRisk)]),
     ];
     const others = this.options.published.filter(({ contract: at }) => at !== own.contract);
     const published = others.flatMap((domain) =>
@@ -244,10 +276,29 @@ export class SignatureDiagnosis {
       chain!,
       versions[0]!,
       ...types,
-      versions[1]!,
+      ...versions.slice(1),
       ...published.slice(0, 2),
       ...otherChains,
       ...published.slice(2),
     ];
   }
+}
+
+function inDomain(text: string, domain: SigningDomain): Candidate {
+  return { text, separator: domainSeparator(domain) };
+}
+
+function atContract(domain: ExchangeDomain, isNegRisk: boolean): Candidate {
+  const contract = contractOf(domain, isNegRisk);
+  const text = `domain version ${domain.version} at ${contract}`;
+  return inDomain(text, { ...domain, verifyingContract: contract });
+}
+
+function otherTypes(signatureType: number, domain: SigningDomain): Candidate[] {
+  const separator = domainSeparator(domain);
+  return TYPES.filter((type) => type !== signatureType).map((type) => ({
+    text: `signatureType ${type}`,
+    separator,
+    signatureType: type,
+  }));
 }

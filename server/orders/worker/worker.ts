@@ -22,11 +22,11 @@ import type { OrderSeparators } from '../../auth/exchange-domains.ts';
 import type { WalletFactories } from '../../auth/wallet-factory.ts';
 import { laneSetup, serveLane } from '../exchange-memory/lanes.ts';
 import {
-  awaitApplyTurn,
+  awaitWriterTurn,
   Control,
-  enterApplyTurn,
-  leaveApplyTurn,
-  passApplyTurn,
+  enterWriterTurn,
+  leaveWriterTurn,
+  passWriterTurn,
   RequestHead,
   RequestKind,
   Slot,
@@ -50,14 +50,14 @@ export interface WorkerSetup {
   /** Memory of BannedAddresses. */
   readonly banned: SharedArrayBuffer;
   readonly maxBatchOrders: number;
+  readonly maxCancelIds: number;
   readonly parse: ParseRules;
   readonly orderTexts: OrderTexts;
+  readonly listsTrades: boolean;
   readonly resultCodes: boolean;
   readonly diagnosis: DiagnosisOptions;
-  /** True where a duplicate gets its first answer again. */
   readonly replaysDuplicates: boolean;
   readonly dataDir: string;
-  /** True when the stages are measured. */
   readonly measures: boolean;
 }
 
@@ -68,14 +68,17 @@ const slots = setup.slots.slots.map((buffer) => new SlotView(buffer, setup.slots
 const closedOrders = openClosedOrdersReader(setup.dataDir);
 const commands = new CommandBuffer();
 const now = setup.measures ? () => performance.now() : () => 0;
-const diagnosis = setup.resultCodes ? new SignatureDiagnosis(setup.diagnosis) : undefined;
+const diagnosis = new SignatureDiagnosis(setup.diagnosis);
 const preparer = new BatchPreparer(engine.t, commands, {
   separators: setup.separators,
   verifySignatures: setup.verifySignatures,
   walletFactories: setup.walletFactories,
   banned: new BannedAddresses(setup.banned),
   diagnosis,
+  domains: setup.diagnosis.domains,
+  hasCodes: setup.resultCodes,
   maxBatchOrders: setup.maxBatchOrders,
+  maxCancelIds: setup.maxCancelIds,
   parse: setup.parse,
   now,
   forgotten: () => forgotten,
@@ -83,7 +86,12 @@ const preparer = new BatchPreparer(engine.t, commands, {
   knownStatus: (id) => (idsMayHaveLeft ? closedOrders.statusOf(id) : 0),
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, closedOrders) : undefined;
-const applier = new BatchApplier(engine, commands, setup.orderTexts, setup.resultCodes, first);
+const results = {
+  texts: setup.orderTexts,
+  hasCodes: setup.resultCodes,
+  listsTrades: setup.listsTrades,
+};
+const applier = new BatchApplier(engine, commands, results, first);
 /** True when an id may have left memory by the turn of this batch: then the disk is searched, too. */
 let idsMayHaveLeft = false;
 /** Upper bound of closed orders that have left memory. */
@@ -94,7 +102,6 @@ export default function serve(lane: number): Promise<Int32Array> {
   return serveLane(lane, run);
 }
 
-/** Runs the batch in slot `index`; returns events that have no room in the slot. */
 export function run(index: number): Int32Array | undefined {
   try {
     return runBatch(slots[index]!);
@@ -112,15 +119,15 @@ function runBatch(slot: SlotView): Int32Array | undefined {
   try {
     apply = slot.beginsWith(RequestKind.record) ? prepareRecord(slot) : prepareRequests(slot);
   } catch (error) {
-    awaitApplyTurn(control, sequence);
+    awaitWriterTurn(control, sequence);
     slot.setState(SlotState.failed);
-    passApplyTurn(control, sequence);
+    passWriterTurn(control, sequence);
     throw error;
   }
   const ready = now();
-  awaitApplyTurn(control, sequence);
+  awaitWriterTurn(control, sequence);
   const entered = now();
-  enterApplyTurn(control, sequence);
+  enterWriterTurn(control, sequence);
   slot.setState(SlotState.applying);
   try {
     apply();
@@ -130,13 +137,13 @@ function runBatch(slot: SlotView): Int32Array | undefined {
   }
   const { i32, words } = engine.context.events;
   const { verifyMs } = preparer;
-  f64[Slot.recoveries] = diagnosis?.takeRecoveries() ?? 0;
+  f64[Slot.recoveries] = diagnosis.takeRecoveries();
   f64[Slot.parseMs] = ready - began - verifyMs;
   f64[Slot.verifyMs] = verifyMs;
   f64[Slot.turnWaitMs] = entered - ready;
   f64[Slot.matchMs] = now() - entered;
   slot.setState(SlotState.done);
-  leaveApplyTurn(control, sequence);
+  leaveWriterTurn(control, sequence);
   return words > slot.events.length ? i32.slice(0, words) : undefined;
 }
 

@@ -1,0 +1,11 @@
+/** What a view shows while its value is read, or cannot be read. */
+import type { Loaded } from '../node/load.ts';
+
+export function Waiting({ of }: { readonly of: Loaded<unknown> }) {
+  if (of.failure === '') return <p class="waiting muted">Loading…</p>;
+  return (
+    <p class="problem" role="alert">
+      {of.failure} It is tried again.
+    </p>
+  );
+}

@@ -1,0 +1,74 @@
+/** An event: its markets with their chances, the history of the leading ones, and the rules. */
+import { useEffect } from 'preact/hooks';
+import { momentText, volumeText } from '../format.ts';
+import { useTokens } from '../node/follow.ts';
+import { useLoaded } from '../node/load.ts';
+import { type MarketEvent, readEvent } from '../node/markets.ts';
+import { Chance, chanceOf, Ended } from '../parts/chance.tsx';
+import { HistoryChart } from '../parts/history-chart.tsx';
+import { Waiting } from '../parts/problem.tsx';
+import { linkTo } from '../route.ts';
+
+const READ_AGAIN_MS = 30_000;
+const LEADING = 4;
+
+export function EventView({ id }: { readonly id: string }) {
+  const event = useLoaded(`event:${id}`, () => readEvent(id), READ_AGAIN_MS);
+  useTokens((event.value?.markets ?? []).flatMap(({ tokens }) => tokens.slice(0, 1)));
+  useEffect(() => {
+    if (event.value !== undefined) document.title = event.value.title;
+  }, [event.value?.title]);
+  if (event.value === undefined) return <Waiting of={event} />;
+  return <Event event={event.value} />;
+}
+
+function Event({ event }: { readonly event: MarketEvent }) {
+  const { endDate, markets, rules, tags, title } = event;
+  const volume = markets.reduce((sum, market) => sum + market.volume, 0);
+  const known = markets.map((market) => chanceOf(market, 0));
+  const isWhole = markets.length > 1 && markets.every(({ negRisk }) => negRisk);
+  const sum = known.reduce<number>((all, chance) => all + (chance ?? 0), 0);
+  const leading = markets
+    .map((market, i) => ({ market, chance: known[i] ?? 0 }))
+    .sort((a, b) => b.chance - a.chance)
+    .slice(0, LEADING);
+  return (
+    <div class="event">
+      <header>
+        <h1>{title}</h1>
+        <p class="muted">
+          {volumeText(volume)} traded · ends {momentText(endDate)}
+          {tags.length > 0 && ` · ${tags.join(', ')}`}
+        </p>
+      </header>
+      <section class="card" aria-label="Markets of the event">
+        <ul class="chances large">
+          {markets.map((market) => (
+            <li key={market.id}>
+              <a class="clip" href={linkTo('market', market.id)}>
+                {market.question}
+              </a>
+              <Ended market={market} />
+              {market.resolution === undefined && <Chance market={market} outcome={0} />}
+            </li>
+          ))}
+        </ul>
+        {isWhole && (
+          <p class="muted">One of these wins. The chances add up to {Math.round(sum * 100)} %.</p>
+        )}
+      </section>
+      <section class="card" aria-label="History of the chances">
+        <HistoryChart
+          lines={leading.map(({ market }) => ({
+            tokenId: market.tokens[0] ?? '',
+            name: market.question,
+          }))}
+        />
+      </section>
+      <section class="card rules">
+        <h2>Rules</h2>
+        <p>{rules === '' ? 'The event has no rules of its own.' : rules}</p>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+/** The form for the token, in place of what needs it; and the button that forgets it. */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { role, signIn, signOut, tokenProblem } from '../node/operator.ts';
+
+/** What needs a token, once the node has taken one. */
+export function Signed({ children }: { readonly children: ComponentChildren }) {
+  return role.value === undefined ? <SignIn /> : <>{children}</>;
+}
+
+export function SignIn() {
+  const token = useSignal('');
+  const name = useSignal('');
+  return (
+    <form
+      class="card desk-form sign-in"
+      aria-label="Sign in"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void signIn(token.value.trim(), name.value.trim());
+      }}
+    >
+      <h1>Sign in</h1>
+      <p class="muted">
+        ADMIN_TOKEN or RESOLVER_TOKEN of the node, or the text of DATA_DIR/admin.token. It is kept
+        until this tab is closed.
+      </p>
+      <label class="field">
+        <span>Token</span>
+        <input
+          id="token"
+          type="password"
+          required
+          autocomplete="off"
+          value={token.value}
+          onInput={({ currentTarget }) => {
+            token.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <label class="field">
+        <span>Your name in the audit log (optional)</span>
+        <input
+          id="operator"
+          type="text"
+          maxLength={64}
+          autocomplete="off"
+          value={name.value}
+          onInput={({ currentTarget }) => {
+            name.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <p class="problem" role="alert">
+        {tokenProblem.value}
+      </p>
+      <button type="submit" class="main">
+        Sign in
+      </button>
+    </form>
+  );
+}
+
+export function SignedAs() {
+  if (role.value === undefined) return null;
+  return (
+    <button type="button" class="plain" onClick={signOut}>
+      Sign out ({role.value.role})
+    </button>
+  );
+}

@@ -1,0 +1,37 @@
+/**
+ * Periods of the boards: days, weeks from Monday on and months of UTC, all time, and seasons. Rule:
+ * docs/protocol.md#profit-and-volume
+ *
+ * Thread: any; pure.
+ */
+export const PERIODS = ['day', 'week', 'month', 'all', 'season'] as const;
+export type Period = (typeof PERIODS)[number];
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+const WEEK_DAYS = 7;
+/** Day 0 of Unix time is a Thursday. */
+const THURSDAY = 3;
+const YEAR_MONTHS = 12;
+
+/**
+ * Number of the period that contains a time in unix milliseconds; consecutive ones have consecutive numbers.
+ * @param seasonEnds last milliseconds of the seasons before now, in order
+ */
+export function periodNumber(period: Period, time: number, seasonEnds: readonly number[]): number {
+  const day = Math.floor(time / DAY_MS);
+  switch (period) {
+    case 'day':
+      return day;
+    case 'week':
+      return Math.floor((day + THURSDAY) / WEEK_DAYS);
+    case 'month': {
+      const date = new Date(time);
+      return date.getUTCFullYear() * YEAR_MONTHS + date.getUTCMonth();
+    }
+    case 'all':
+      return 0;
+    case 'season':
+      return 1 + seasonEnds.filter((end) => end < time).length;
+  }
+}

@@ -1,0 +1,103 @@
+/** The trading page while its streams run on a slow processor: what it shows at the end, and that nothing moves. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { book, TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
+import { Trader } from '../common/traders.ts';
+import { findChromium, Reader } from './browser.ts';
+
+/** Windows that show the whole page, because nothing outside of them counts. */
+const SIZES = [
+  { width: 1440, height: 1_600 },
+  { width: 390, height: 3_000, isMobile: true, hasTouch: true },
+];
+const UPDATES = 100;
+const EVERY_MS = 20;
+const SLOWER = 4;
+/** Every tenth update is a trade. */
+const TRADE_EVERY = 10;
+const ROWS = 10;
+const LADDER = `[...document.querySelectorAll('.ladder :is(.asks, .bids) tr:not(.none)')]
+  .map(({ cells: [price, shares] }) => price.textContent + ' ' + shares.textContent.replaceAll(',', ''))`;
+const SHIFTS = `{
+  globalThis.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { hadRecentInput, sources, value } of list.getEntries()) {
+      if (hadRecentInput) continue;
+      const moved = sources.map(({ node }) => node?.outerHTML ?? node?.textContent);
+      shifts.push({ value, moved: moved.map((text) => String(text).slice(0, 120)) });
+    }
+  }).observe({ type: 'layout-shift', buffered: true });
+}`;
+
+const chromium = findChromium();
+const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
+
+test('fifty updates a second move nothing on the page, and all of them are shown', {
+  skip,
+}, async (t) => {
+  const directory = temporaryDirectory();
+  const [market] = await withMarkets(directory, [{ id: 1 }]);
+  const node = await TestNode.start(directory, { APP: 'on' });
+  t.after(() => node.stop());
+  const maker = await Trader.join(node, 'maker of the streams');
+  const taker = await Trader.join(node, 'taker of the streams');
+  const bid = (i: number, shares: number) =>
+    ({ market: market!, side: 'BUY', ticks: 40 - ((7 * i) % 15), shares }) as const;
+  for (let i = 0; i < 30; i++) {
+    await maker.place(node, bid(i, 200 + i));
+    const ticks = 59 - (i % 15);
+    await maker.place(node, { market: market!, outcome: 1, side: 'BUY', ticks, shares: 100 + i });
+  }
+  await taker.place(node, { market: market!, side: 'SELL', ticks: 20, shares: 5 });
+  const reader = await Reader.open(chromium!);
+  t.after(() => reader.close());
+  for (const size of SIZES) {
+    await t.test(`${size.width} px wide`, async () => {
+      await reader.look(size, 'light');
+      await reader.page.goto(`http://127.0.0.1:${node.port}/app/market/1`);
+      await reader.sees('.pill', /^Live$/);
+      await reader.sees('.ladder .bids', /0\.3/);
+      await reader.sees('.tape tbody', /Sell/);
+      await reader.page.waitForSelector('.history canvas');
+      await reader.page.emulateCPUThrottling(SLOWER);
+      await reader.page.evaluate(SHIFTS);
+      await reader.page.evaluate('shifts.length = 0');
+      for (let i = 1; i <= UPDATES; i++) {
+        const due = sleep(EVERY_MS);
+        if (i % TRADE_EVERY === 0) {
+          const sale = {
+            market: market!,
+            side: 'SELL',
+            ticks: 20,
+            shares: 5 + i,
+            type: 'FAK',
+          } as const;
+          await taker.place(node, sale);
+        } else await maker.place(node, bid(i, 5 + 37 * i));
+        await due;
+      }
+      const { asks, bids } = await book(node, market!.tokenIds[0]!);
+      const best = (side: typeof bids): string[] =>
+        side
+          .slice(-ROWS)
+          .reverse()
+          .map(({ price, size: shares }) => `${Number(price).toFixed(2)} ${Number(shares)}`);
+      const wanted = [...best(asks).reverse(), ...best(bids)];
+      let shown: string[] = [];
+      const isShown = async (): Promise<boolean> => {
+        shown = (await reader.page.evaluate(LADDER)) as string[];
+        return shown.join() === wanted.join();
+      };
+      await until(isShown, 20_000).catch(() => assert.deepEqual(shown, wanted));
+      const trades = Array.from({ length: UPDATES / TRADE_EVERY }, (_, i) =>
+        String(5 + UPDATES - TRADE_EVERY * i),
+      );
+      const taped = await reader.texts('.tape tbody tr td:last-child');
+      assert.deepEqual(taped.slice(0, trades.length), trades);
+      assert.deepEqual(await reader.page.evaluate('shifts'), []);
+      await reader.page.emulateCPUThrottling(1);
+    });
+  }
+  assert.deepEqual(reader.errors, []);
+});
