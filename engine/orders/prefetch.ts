@@ -31,6 +31,8 @@ const { findPosition } = positions;
 
 /** Commands of one step. The lines of more would evict one another from the cache. */
 const STEP_COMMANDS = 64;
+/** Words of the index at which the searches for the ids of a step begin: of orders, and of what looks for an order. */
+const NEW = new Int32Array(STEP_COMMANDS);
 const FOUND = new Int32Array(STEP_COMMANDS);
 const ORDERS = new Int32Array(STEP_COMMANDS);
 
@@ -43,10 +45,10 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
     for (let n = 0; n < STEP_COMMANDS && to < end; n++) {
       const kind = commandKind(i32, to);
       if (kind === CommandKind.cancel) {
-        FOUND[cancels] = fetchEntry(context, i32, to + CancelCommand.id);
+        FOUND[cancels] = entryOf(context, i32, to + CancelCommand.id);
         cancels += 1;
       } else if (kind === CommandKind.order) {
-        fetchEntry(context, i32, to + OrderCommand.id);
+        NEW[orders - ordersBefore] = entryOf(context, i32, to + OrderCommand.id);
         fetchToken(context, i32[to + OrderCommand.token]!);
         ORDERS[orders - ordersBefore] = to;
         orders += 1;
@@ -54,11 +56,12 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
         fetchToken(context, i32[to + LevelCommand.token]!);
       } else if (kind === CommandKind.fill) {
         // It looks for an order just as a cancel does.
-        FOUND[cancels] = fetchEntry(context, i32, to + FillCommand.id);
+        FOUND[cancels] = entryOf(context, i32, to + FillCommand.id);
         cancels += 1;
       }
       to += commandWords(i32, to);
     }
+    fetchEntries(context, orders - ordersBefore, cancels);
     fetchFreeRows(context, ordersBefore, orders);
     fetchRows(context, cancels);
     if (hasLedger) fetchPositions(context, i32, orders - ordersBefore, cancels);
@@ -67,11 +70,17 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
   }
 }
 
-function fetchEntry(context: EngineContext, i32: Int32Array, id: number): number {
+function entryOf(context: EngineContext, i32: Int32Array, id: number): number {
+  return 2 * home(context.t.orderIndex, orderTag(i32, id));
+}
+
+/** Loops of their own and short, so that the processor waits for as many entries as it can at a time. */
+function fetchEntries(context: EngineContext, orders: number, cancels: number): void {
   const { orderIndex } = context.t;
-  const entry = 2 * home(orderIndex, orderTag(i32, id));
-  context.fetched = orderIndex[entry]!;
-  return entry;
+  let fetched = 0;
+  for (let i = 0; i < orders; i++) fetched ^= orderIndex[NEW[i]!]!;
+  for (let i = 0; i < cancels; i++) fetched ^= orderIndex[FOUND[i]!]!;
+  context.fetched = fetched;
 }
 
 function fetchToken(context: EngineContext, token: number): void {
