@@ -8,7 +8,7 @@ import type { EngineContext } from '../context.ts';
 import * as positions from '../ledger/positions.ts';
 import * as hashIndex from '../tables/hash-index.ts';
 import * as layout from '../tables/layout.ts';
-import type { TokenRow } from '../tables/units.ts';
+import type { AccountRow, TokenRow } from '../tables/units.ts';
 import * as accounts from './accounts.ts';
 import * as orders from './orders.ts';
 
@@ -27,7 +27,7 @@ const {
 const { home } = hashIndex;
 const { orderTag } = orders;
 const { findAccount } = accounts;
-const { findPosition } = positions;
+const { findPosition, positionHome } = positions;
 
 /** Commands of one step. The lines of more would evict one another from the cache. */
 const STEP_COMMANDS = 64;
@@ -35,6 +35,7 @@ const STEP_COMMANDS = 64;
 const NEW = new Int32Array(STEP_COMMANDS);
 const FOUND = new Int32Array(STEP_COMMANDS);
 const ORDERS = new Int32Array(STEP_COMMANDS);
+const ACCOUNTS = new Int32Array(STEP_COMMANDS);
 
 export function prefetch(context: EngineContext, i32: Int32Array, at: number, end: number): void {
   const hasLedger = context.t.state[State.ledger] !== 0;
@@ -130,13 +131,18 @@ function fetchPositions(
   cancels: number,
 ): void {
   const { t } = context;
-  const { orderI, positionI } = t;
+  const { orderI, positionI, positionIndex } = t;
   let fetched = 0;
   for (let i = 0; i < orders; i++) {
     const at = ORDERS[i]!;
     const account = findAccount(t, i32, at + OrderCommand.maker);
-    if (account === 0) continue;
-    fetched ^= findPosition(t, account, i32[at + OrderCommand.token]! as TokenRow);
+    ACCOUNTS[i] = account;
+    NEW[i] = positionHome(t, account, i32[at + OrderCommand.token]! as TokenRow);
+  }
+  for (let i = 0; i < orders; i++) fetched ^= positionIndex[NEW[i]!]!;
+  for (let i = 0; i < orders; i++) {
+    const token = i32[ORDERS[i]! + OrderCommand.token]! as TokenRow;
+    fetched ^= findPosition(t, ACCOUNTS[i]! as AccountRow, token);
   }
   for (let i = 0; i < cancels; i++) {
     const position = orderI[(FOUND[i]! << ORDER_I) | Order.position]!;
