@@ -129,6 +129,7 @@ const parts: typeof suites = {
   'paper-apply': async () => modelSuite(PAPER_FULL),
   'demo-disk': () => demoDiskSuite(DEMO_DISK_FULL),
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
+  'catalog-search': () => catalogSuite(CATALOG_FULL, ['search']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),
   ...Object.fromEntries(
