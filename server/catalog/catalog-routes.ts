@@ -292,14 +292,14 @@ export class CatalogHandlers {
       const { prepared } = served.generation;
       return this.ranked(kind, request, (ranking) => {
         // One row more than is shown: if it exists, there is a next page.
-        query.limit += 1;
-        const rows = select(kind, served.generation, query, ranking, behind);
+        const limit = query.limit + 1;
+        const rows = select(kind, served.generation, { ...query, limit }, ranking, behind);
         const nextOf = (shown: number): string | undefined => {
           if (shown === rows.length) return undefined;
           const row = rows[shown - 1]!;
           return cursorOf({ id: prepared[kind].ids[row]!, rank: ranking.rankOf(row) });
         };
-        const most = rows.subarray(0, query.limit - 1);
+        const most = rows.subarray(0, query.limit);
         return this.render(request, true).keyset(kind, most, nextOf);
       });
     };
