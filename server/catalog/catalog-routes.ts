@@ -62,8 +62,8 @@ const SEARCH_BUSY = typedErrorBody(
   'too many searches are waiting',
 );
 
-/** Rows of a kind that a search ranks: the largest page, and the first twenty of the usual size. */
-const RANKED = 500;
+/** Rows of a kind that a search ranks: four pages of the usual size, or the largest page. */
+const RANKED = [100, 500];
 
 const DIGITS = /^[0-9]+$/;
 const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
@@ -436,7 +436,8 @@ function rankedFor({
 }: CatalogQuery): number {
   const isPlain = order.length === 0 && ascending === 0;
   const isOpen = flagMask === 0 && ranges.length === 0 && keys.length === 0 && creator === '';
-  return isPlain && isOpen && page * limit <= RANKED ? RANKED : Number.POSITIVE_INFINITY;
+  const enough = RANKED.find((most) => page * limit <= most);
+  return (isPlain && isOpen ? enough : undefined) ?? Number.POSITIVE_INFINITY;
 }
 
 function foundPage(
