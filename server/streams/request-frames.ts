@@ -7,6 +7,7 @@
  */
 import {
   BACKSLASH,
+  BRACKET_MASK,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COLON,
@@ -40,6 +41,7 @@ export interface RequestFrame {
 /** Longest id, in characters. */
 export const FRAME_ID_MAX = 64;
 const TILDE = 0x7e;
+const ENDS: readonly number[] = [COMMA, CLOSE_OBJECT, CLOSE_ARRAY];
 const NO_BODY = Buffer.alloc(0);
 const NAMED = OPERATION_NAMES.map((name) => Buffer.from(`"${name}"`));
 const [OP, ID, BODY] = ['"op"', '"id"', '"body"'].map((name) => Buffer.from(name)) as [
@@ -112,31 +114,42 @@ function isBlank(byte: number | undefined): boolean {
 }
 
 /** Position behind the text that begins at `from`. */
-function textEnd(bytes: Buffer, from: number): number {
-  let at = from + 1;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at + 1;
+function textEnd(bytes: Uint8Array, from: number): number {
+  const end = bytes.length | 0;
+  let at = (from + 1) | 0;
+  while (at < end) {
+    const byte = bytes[at]!;
+    at = (at + (byte === BACKSLASH ? 2 : 1)) | 0;
+    if (byte === QUOTE) break;
+  }
+  return at;
 }
 
 /** Position behind a value: its last bracket or quote, or what ends any other one. */
-function valueEnd(bytes: Buffer, from: number): number {
-  let level = 0;
+function valueEnd(bytes: Uint8Array, from: number): number {
+  const first = bytes[from];
+  if (first === QUOTE) return textEnd(bytes, from);
+  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return bracketsEnd(bytes, from);
   let at = from;
-  while (at < bytes.length) {
+  while (at < bytes.length && !isBlank(bytes[at]) && !ENDS.includes(bytes[at]!)) at += 1;
+  return at;
+}
+
+/** Position behind an object or array. Counters are cut to 32 bits, so that V8 keeps them as integers. */
+function bracketsEnd(bytes: Uint8Array, from: number): number {
+  const end = bytes.length | 0;
+  let level = 0;
+  let at = from | 0;
+  while (at < end) {
     const byte = bytes[at]!;
-    if (byte === QUOTE) {
-      at = textEnd(bytes, at);
-      if (level === 0) return at;
-      continue;
+    at = (at + 1) | 0;
+    if (byte === QUOTE) at = textEnd(bytes, at - 1);
+    else if (byte < OPEN_ARRAY) continue;
+    else if ((byte & BRACKET_MASK) === OPEN_ARRAY) level = (level + 1) | 0;
+    else if ((byte & BRACKET_MASK) === CLOSE_ARRAY) {
+      level = (level - 1) | 0;
+      if (level === 0) break;
     }
-    const closes = byte === CLOSE_OBJECT || byte === CLOSE_ARRAY;
-    if (level === 0 && (closes || byte === COMMA || isBlank(byte))) return at;
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) level += 1;
-    else if (closes) {
-      level -= 1;
-      if (level === 0) return at + 1;
-    }
-    at += 1;
   }
   return at;
 }

@@ -96,6 +96,9 @@ export class UserConnection extends Connection implements CatchingUp {
   private readonly channel: UserChannelParts;
   private readonly orders: OrderClient | undefined;
   private isActive: () => boolean = () => true;
+  /** Of the wallet, once its credentials are checked. */
+  private address: Int32Array | undefined;
+  /** Set by the first subscription: a wallet that follows nothing costs no events. */
   private user: User | undefined;
   /** Conditions, or ALL in place of them; and BALANCES. */
   private readonly followed = new Set<string>();
@@ -116,7 +119,7 @@ export class UserConnection extends Connection implements CatchingUp {
 
   override reasonToGo(now: number): { readonly why: CloseName; readonly text: string } | undefined {
     if (!this.isActive()) return { why: 'revoked', text: 'the API key was revoked' };
-    if (this.user !== undefined || now - this.openedAt < AUTH_SECONDS * MS) return undefined;
+    if (this.address !== undefined || now - this.openedAt < AUTH_SECONDS * MS) return undefined;
     return { why: 'no_auth', text: `no valid auth within ${AUTH_SECONDS} seconds` };
   }
 
@@ -134,7 +137,7 @@ export class UserConnection extends Connection implements CatchingUp {
     const { orders } = this;
     const frame = orders && readRequestFrame(bytes);
     if (orders === undefined || frame === undefined) return false;
-    if (this.user === undefined) this.sendProblem(NO_AUTH);
+    if (this.address === undefined) this.sendProblem(NO_AUTH);
     else if (frame.id === undefined) this.sendProblem(WRONG_ID);
     else orders.take(frame.operation, frame.id, frame.body);
     return true;
@@ -204,7 +207,7 @@ export class UserConnection extends Connection implements CatchingUp {
 
   private *identify({ auth }: UserMessageFields): Handling {
     if (auth === undefined) {
-      return this.user === undefined ? NO_AUTH : undefined;
+      return this.address === undefined ? NO_AUTH : undefined;
     }
     const { keyComes, lookup, lookupReadOnly } = this.channel;
     const key = keyOf(auth);
@@ -213,8 +216,8 @@ export class UserConnection extends Connection implements CatchingUp {
     const found = this.find(auth);
     if (found === undefined) return WRONG_KEY;
     const address = bytesToWords(found.address, new Int32Array(ADDRESS_WORDS));
-    if (this.user === undefined) this.user = this.channel.replayBuffer.enter(address);
-    else if (this.user.address.some((word, i) => word !== address[i])) return OTHER_KEY;
+    if (this.address?.some((word, i) => word !== address[i]) === true) return OTHER_KEY;
+    this.address = address;
     this.isActive = found.isActive;
     this.orders?.identified(found);
     this.identified(found.credential === undefined ? '' : key, found.address);
@@ -247,6 +250,7 @@ export class UserConnection extends Connection implements CatchingUp {
     message: UserMessageFields,
     unknown: string[],
   ): Handling {
+    this.user ??= this.channel.replayBuffer.enter(this.address!);
     const resumePoints = resumePointsOf(message);
     if (resumePoints === undefined) return invalid('stream_id and sequence go together');
     const isAll = markets.length === 0 || this.followed.has(ALL);
