@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import type { LogFields } from '../common/logger.ts';
 import type { Headers } from './answer-head.ts';
 
-export const REQUEST_ID_HEADER = 'X-Request-Id';
+const REQUEST_ID_HEADER = 'X-Request-Id';
 
 const RUN_BYTES = 6;
 

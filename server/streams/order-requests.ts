@@ -44,7 +44,10 @@ export interface OrderRequestParts {
   readonly seconds: () => number;
 }
 
-/** Unanswered requests of one connection. A wallet may have as many that wait for an earlier one (wallet-queue.ts). */
+/**
+ * Unanswered requests of one connection. A wallet may have as many that wait for an earlier one (wallet-queue.ts).
+ * @internal Tests reach it.
+ */
 export const IN_FLIGHT_MAX = 256;
 
 interface FrameSocket {

@@ -96,7 +96,7 @@ export class UserConnection extends Connection implements CatchingUp {
   private readonly channel: UserChannelParts;
   private readonly orders: OrderClient | undefined;
   private isActive: () => boolean = () => true;
-  /** Of the wallet, once its credentials are checked. */
+  /** Address of the wallet, once its credentials are checked. */
   private address: Int32Array | undefined;
   /** Set by the first subscription: a wallet that follows nothing costs no events. */
   private user: User | undefined;
