@@ -23,6 +23,7 @@ import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
+import { ORDER_STREAM_FULL, orderStreamSuite } from './orders/order-stream.bench.ts';
 import { PAGE_FRAMES_FULL, pageFramesSuite } from './page/page-frames.bench.ts';
 import { fillModelSuite } from './paper/fill-model.bench.ts';
 import { MIRROR_FULL, mirrorSuite } from './paper/mirror.bench.ts';
@@ -112,6 +113,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   restart: () => restartSuite(RESTART_FULL),
   'restart-ledger': () => restartLedgerSuite(RESTART_LEDGER_FULL),
   'order-path': () => orderPathSuite(path),
+  'order-stream': () => orderStreamSuite(ORDER_STREAM_FULL),
   metrics: () => metricsSuite(METRICS_FULL),
   paper: async () => {
     inOwnProcess('paper-backtest', ...files);

@@ -3,6 +3,19 @@
  * writes it anew, and a test holds it up to date.
  */
 
+export interface AnswerEvent {
+  readonly event_type: 'answer';
+  readonly op: 'order' | 'cancel' | 'replace';
+  readonly id: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: OrderResult | CancelAnswer | ReplaceAnswer | {
+    readonly error: string;
+    readonly detail?: string;
+    readonly code?: string;
+  };
+}
+
 export interface BalanceAnswer {
   readonly balance: string;
   readonly allowances: Readonly<Record<string, string>>;
@@ -1681,6 +1694,7 @@ export type UserEvent =
   | TradeEvent
   | BalanceEvent
   | ResumedEvent
+  | AnswerEvent
   | UserSubscriptionEvent;
 export type ValueAnswer = readonly {
   readonly user: string;

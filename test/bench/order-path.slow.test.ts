@@ -8,15 +8,23 @@ import { SMALL_NODE, temporaryDirectory } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 
 const compiled = useCompiledNodes();
-const [{ orderPathSuite }, { metricsSuite }, { ledgerSuite }, { profileNode }] = (await Promise.all(
+const [
+  { orderPathSuite },
+  { orderStreamSuite },
+  { metricsSuite },
+  { ledgerSuite },
+  { profileNode },
+] = (await Promise.all(
   [
     'orders/order-path.bench',
+    'orders/order-stream.bench',
     'orders/metrics.bench',
     'orders/ledger.bench',
     'profile/profile-node',
   ].map((name) => import(join(compiled, `bench/${name}.js`))),
 )) as [
   typeof import('../../bench/orders/order-path.bench.ts'),
+  typeof import('../../bench/orders/order-stream.bench.ts'),
   typeof import('../../bench/orders/metrics.bench.ts'),
   typeof import('../../bench/orders/ledger.bench.ts'),
   typeof import('../../bench/profile/profile-node.ts'),
@@ -38,6 +46,12 @@ test('the order-path suite sends every order, and compares its measurements with
     ],
   );
   assert(ratios.every(({ ratio }) => ratio > 0));
+});
+
+test('the order-stream suite sends every order over both transports', { skip: SHORT }, async () => {
+  const ratios = await orderStreamSuite({ rounds: 1, single: 25, environment: SMALL_NODE });
+  assert.equal(ratios.length, 1);
+  assert(ratios[0]!.ratio > 0);
 });
 
 test('the metrics suite sends every order to both nodes, and scrapes one of them', {

@@ -153,7 +153,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     'data-v2': ['admin', 'common'],
     paper: ['admin', 'common'],
     backtest: ['common', 'page'],
-    streams: ['common', 'engine'],
+    streams: ['admin', 'common', 'engine'],
     catalog: ['common', 'engine', 'storage'],
     admin: ['common'],
     faults: ['admin', 'common', 'streams'],
