@@ -58,7 +58,7 @@ export function AccountBar() {
   );
 }
 
-/** Why no wallet is used, or what the wallet in use has to do first. */
+/** Reason for which no wallet is used, or the first thing that the wallet in use has to do. */
 export function WalletProblem() {
   const wrong = wrongChain.value;
   if (joinFailure.value === '') return null;

@@ -1,4 +1,4 @@
-/** What a view shows while its value is read, or cannot be read. */
+/** Text in place of a view whose value is being read or cannot be read. */
 import type { Loaded } from '../node/load.ts';
 
 export function Waiting({ of }: { readonly of: Loaded<unknown> }) {

@@ -196,7 +196,7 @@ export function Ticket({ chosenPrice, market, outcome }: Shown) {
   );
 }
 
-/** What the wallet has for this order. */
+/** Cash or shares of the wallet for this order. */
 function Held({ ticket }: { readonly ticket: State }) {
   const funds = cash.value;
   if (ticket.side.value === 'SELL') {

@@ -24,7 +24,7 @@ interface Shown {
   readonly main?: readonly string[];
   /** Question before it is sent; absent: none. */
   readonly sure?: string;
-  /** What the input will look like. */
+  /** Draws the result of the input. */
   readonly preview?: (input: Readonly<Record<string, unknown>>) => ComponentChildren;
   done?(answer: unknown): void;
 }

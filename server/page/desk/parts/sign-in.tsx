@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { role, signIn, signOut, tokenProblem } from '../node/operator.ts';
 
-/** What needs a token, once the node has taken one. */
+/** Content that needs a token; the form for the token before the node has taken one. */
 export function Signed({ children }: { readonly children: ComponentChildren }) {
   return role.value === undefined ? <SignIn /> : <>{children}</>;
 }

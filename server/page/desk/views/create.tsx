@@ -1,4 +1,4 @@
-/** What an operator makes: events, markets, and the import of a catalog file with its report first. */
+/** Creation of events and markets, and the import of a catalog file with its report first. */
 import { useSignal } from '@preact/signals';
 import { textOf } from '../../app/refusal-words.ts';
 import { may, send } from '../node/operator.ts';
