@@ -107,11 +107,11 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
     // Types are for who writes a bot or a strategy; documents link to a few sources.
     if (/^dist\/(?:client|engine|server\/backtest|storage)\/.*\.d\.ts$/.test(name)) return false;
     // etcd3 and what it needs are inside, in the versions of the lock file.
-    if (/^node_modules\/|\.md$|^docs\/|^dist\/node\/(?:app|viewer)\//.test(name)) return false;
+    if (/^node_modules\/|\.md$|^docs\/|^dist\/node\/(?:app|desk|viewer)\//.test(name)) return false;
     return (
       !linked.has(name) &&
       !isCompiled &&
-      !/^server\/(?:page\/assets|backtest\/page)\//.test(name) &&
+      !/^server\/(?:page\/app\/base\.css$|backtest\/page\/)/.test(name) &&
       name.includes('/')
     );
   });
@@ -164,9 +164,10 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
   const markets = (await get({ port: port() }, '/markets?limit=1')).json as unknown[];
   assert.equal(markets.length, 1);
   // Files that lie beside the code, of this package and of others.
-  for (const path of ['/', '/assets/main.js', '/assets/lib/uPlot.esm.js', '/metrics']) {
+  const desk = (await get({ port: adminPort }, '/')).text;
+  const [, script] = /src="(assets\/main-\w+\.js)"/.exec(desk)!;
+  for (const path of [`/${script}`, '/assets/licenses.txt', '/metrics'])
     assert.equal((await get({ port: adminPort }, path)).status, 200, path);
-  }
   for (const path of ['/docs/swagger-ui.css', '/app', '/app/assets/licenses.txt'])
     assert.equal((await get({ port: port() }, path)).status, 200, path);
   const bot = `const { NodeClient } = await import("${manifest.name}/client");
