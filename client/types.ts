@@ -2698,6 +2698,30 @@ export interface Routes {
       readonly error: string;
     })[];
   };
+  'GET /liquidity': {
+    query: {
+      readonly condition: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly {
+        readonly condition: string;
+        readonly slug: string;
+        readonly wallet: string;
+        readonly state: 'quoted' | 'halted' | 'removed' | 'ended' | 'resolved';
+        readonly paid_in: string;
+        readonly paid_out: string;
+        readonly cash: string;
+        readonly orders: number;
+        readonly outcomes: readonly {
+          readonly outcome: string;
+          readonly shares: string;
+          readonly price: string | null;
+          readonly result: string;
+        }[];
+      }[];
+    };
+  };
   'GET /trades': {
     query: {
       readonly limit?: number;

@@ -29,7 +29,9 @@ import { withFaults } from '../faults/request-faults.ts';
 import type { Route } from '../http/http.ts';
 import { HandlerLimits } from '../http/limits/handler-limits.ts';
 import { handlersOfLists, type ServicesOf } from '../http/route.ts';
+import type { LiquidityRouteParts } from '../liquidity/liquidity-routes.ts';
 import type { HistoryService } from '../market-data/history-service.ts';
+import { outcomeNames } from '../market-data/registered.ts';
 import { type TokenRouteParts, TokenRouteReads } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
@@ -68,6 +70,7 @@ interface RouteParts
   readonly seasonNames: ReadonlyMap<number, string>;
   readonly rebates: RebatesReader;
   readonly history: HistoryService;
+  readonly liquidity: LiquidityRouteParts['liquidity'];
   readonly heartbeats: Pick<Heartbeats, 'take'>;
   /** The current catalog generation; an answer reads one generation. */
   readonly catalog: () => CatalogGeneration;
@@ -120,6 +123,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     rebates: parts,
     tokens: new TokenRouteReads({ ...parts, tops: new TopReader(parts.tables) }),
     history: parts,
+    liquidity: liquidityService(parts),
     trades: { trades: parts.trades, allowlist, isTolerant },
     documents: documentsOf(config),
     app,
@@ -221,6 +225,15 @@ function relayServices(parts: RouteParts, factories: WalletFactories) {
     factories,
   });
   return { deployed, relayer };
+}
+
+function liquidityService({ infos, liquidity, tables }: RouteParts): LiquidityRouteParts {
+  return {
+    tables,
+    liquidity,
+    namesOf: (market) => outcomeNames(tables, market, infos(market)),
+    slugOf: (market) => infos(market)?.slug,
+  };
 }
 
 function publicProfiles({ config, profiles, tables }: RouteParts): PublicProfileParts {

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { freePort } from '../../bench/common/free-port.ts';
 import { get, SMALL_NODE, temporaryDirectory, until } from '../common/node-harness.ts';
@@ -72,9 +72,11 @@ function packed(): string {
   return join(place, `${manifest.name}-${manifest.version}.tgz`);
 }
 
-function linksOf(text: string): Set<string> {
+/** Files to which a document leads, below the root. */
+function linksOf(name: string): string[] {
+  const text = readFileSync(join(ROOT, name), 'utf8');
   const targets = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
-  return new Set(targets.filter((target) => target.includes('.')));
+  return targets.filter((target) => target.includes('.')).map((to) => join(dirname(name), to));
 }
 
 interface Installed {
@@ -96,12 +98,12 @@ test('the package installs elsewhere, starts, answers, and stops', { skip: SHORT
     .trim()
     .split('\n')
     .map((name) => name.replace('package/', ''));
-  const linked = linksOf(readFileSync(join(ROOT, 'README.md'), 'utf8'));
   assert.deepEqual(
-    [...linked].filter((name) => !names.includes(name)),
+    linksOf('README.md').filter((name) => !names.includes(name)),
     [],
     'the packaged README leads to files of the package',
   );
+  const linked = new Set(names.filter((name) => name.endsWith('.md')).flatMap(linksOf));
   const strange = names.filter((name) => {
     const isCompiled = /^dist\/(?:client|engine|node)\/.*\.js$/.test(name);
     // Types are for who writes a bot or a strategy; documents link to a few sources.
