@@ -227,9 +227,11 @@ function relayServices(parts: RouteParts, factories: WalletFactories) {
   return { deployed, relayer };
 }
 
-function liquidityService({ infos, liquidity, tables }: RouteParts): LiquidityRouteParts {
+function liquidityService(parts: RouteParts): LiquidityRouteParts {
+  const { config, infos, liquidity, tables } = parts;
   return {
     tables,
+    allowlist: config.tradesAllowlist,
     liquidity,
     namesOf: (market) => outcomeNames(tables, market, infos(market)),
     slugOf: (market) => infos(market)?.slug,
