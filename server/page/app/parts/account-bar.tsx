@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks';
 import { addressText, moneyText } from '../format.ts';
 import { cash } from '../node/account.ts';
-import { publicClient } from '../node/api.ts';
+import { modes, publicClient } from '../node/api.ts';
 import { type BrowserWallet, browserWallets } from '../node/browser-wallets.ts';
 import { useLoaded } from '../node/load.ts';
 import {
@@ -28,13 +28,15 @@ interface Dialog {
 export function AccountBar() {
   const dialog = useRef<HTMLDialogElement>(null);
   const own = session.value;
-  const isClosed = useLoaded('invites', async () => (await publicClient()).info.mode.invites);
+  // Connects, also again after a failure: `modes` says what is offered.
+  useLoaded('modes', publicClient);
+  const isClosed = modes.value?.invites === true;
   const isShown = own !== undefined || browserWallets.value.length > 0;
   return (
     <div class="account">
       {own !== undefined && <Cash />}
-      {own === undefined && isClosed.value === true && <a href="join">You need an invitation</a>}
-      {own === undefined && isClosed.value !== true && (
+      {own === undefined && isClosed && <a href="join">You need an invitation</a>}
+      {own === undefined && !isClosed && (
         <button type="button" class="main" disabled={isJoining.value} onClick={start}>
           Play
         </button>

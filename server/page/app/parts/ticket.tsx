@@ -20,6 +20,7 @@ import {
   sendTicket,
 } from '../node/ticket-state.ts';
 import { Choices } from './choices.tsx';
+import { GetWallet } from './get-wallet.tsx';
 
 interface Shown {
   readonly market: Market;
@@ -172,7 +173,9 @@ export function Ticket({ chosenPrice, market, outcome }: Shown) {
         {sideText} {name}
       </button>
       {session.value === undefined && (
-        <p class="muted">Press Play above to get a wallet and trade with play money.</p>
+        <p class="muted">
+          <GetWallet purpose="and trade with play money" />
+        </p>
       )}
       {ticket.isSending.value && session.value?.wallet !== undefined && (
         <p class="muted">Confirm the order in {session.value.wallet.name}.</p>

@@ -7,6 +7,7 @@ import { listMarkets, listTags, type Market } from '../node/markets.ts';
 import { session } from '../node/session.ts';
 import { Chance, chanceTokens, Ended } from '../parts/chance.tsx';
 import { Choices } from '../parts/choices.tsx';
+import { GetWallet } from '../parts/get-wallet.tsx';
 import { Waiting } from '../parts/problem.tsx';
 import { filter, linkTo } from '../route.ts';
 
@@ -46,8 +47,7 @@ export function Home({ tag }: { readonly tag: string }) {
       {session.value === undefined && (
         <p class="muted intro">
           Each market asks a question. A share of the right answer pays 1.00 in the end, others
-          nothing, so a price of 0.68 says a chance of 68%. Press Play to get a wallet with play
-          money.
+          nothing, so a price of 0.68 says a chance of 68%. <GetWallet purpose="with play money" />
         </p>
       )}
       <div class="row">

@@ -26,6 +26,7 @@ import {
   steps,
 } from '../parts/chart.tsx';
 import { DisplayName } from '../parts/display-name.tsx';
+import { GetWallet } from '../parts/get-wallet.tsx';
 import { MarketCell, Nothing } from '../parts/market-cell.tsx';
 import { OpenOrders } from '../parts/open-orders.tsx';
 import { Scroll } from '../parts/scroll.tsx';
@@ -41,7 +42,7 @@ export function PortfolioView() {
       <h1>Portfolio</h1>
       {own === undefined ? (
         <p class="muted">
-          Press Play above to get a wallet. Your positions and orders are then here.
+          <GetWallet /> Your positions and orders are then here.
         </p>
       ) : (
         <Own own={own} />

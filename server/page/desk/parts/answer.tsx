@@ -3,7 +3,7 @@ import { NONE } from '../../app/format.ts';
 import { Scroll } from '../../app/parts/scroll.tsx';
 import { labelOf } from '../node/form.ts';
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 interface Answered {
   /** Name of its tables, for screen readers. */

@@ -5,7 +5,7 @@ import { role, signIn, signOut, tokenProblem } from '../node/operator.ts';
 
 /** Content that needs a token; the form for the token before the node has taken one. */
 export function Signed({ children }: { readonly children: ComponentChildren }) {
-  return role.value === undefined ? <SignIn /> : <>{children}</>;
+  return role.value === undefined ? <SignIn /> : children;
 }
 
 export function SignIn() {
