@@ -29,9 +29,9 @@ test('somebody joins by an invitation where there is no other way', { skip }, as
   await t.test('each view without a wallet tells of the invitation, and none of Play', async () => {
     for (const view of ['', 'market/1', 'portfolio']) {
       await reader.page.goto(`${base}${view}`);
-      await reader.sees('.account', /^You need an invitation$/);
+      await reader.sees('.account > a', /^You need an invitation$/);
       await reader.sees('main', /Join with an invitation to get a wallet/);
-      assert.doesNotMatch(await reader.text('body'), /Play/);
+      assert.doesNotMatch(await reader.text('#app'), /Play|wallet for play/);
     }
     await click(reader, 'main a[href="join"]');
     await reader.sees('h1', /^Join with your invitation$/);

@@ -99,7 +99,7 @@ async function has(
 async function joins(t: TestContext, { reader, market, node }: Stage): Promise<void> {
   await t.test('the first view has a link for each market, and Play gives cash', async () => {
     await reader.sees('#main', new RegExp(escaped(market.question)));
-    assert.equal(reader.page.url(), `http://127.0.0.1:${node.port}/app/`);
+    assert.equal(reader.page.url(), `http://127.0.0.1:${node.port}/app`);
     const links = ALL.map((id) => ['link', `Question ${id}?`] as const);
     await has(reader, CONTROLS.anywhere, CONTROLS.newcomer, links, [['link', 'Event 3']]);
     await click(reader, `aria/${market.question}[role="link"]`);

@@ -107,6 +107,8 @@ function Cash() {
 function Others({ dialog, own }: { readonly own: Session | undefined; readonly dialog: Dialog }) {
   const others = browserWallets.value.filter(({ rdns }) => rdns !== own?.wallet?.rdns);
   const isPlayed = own !== undefined && own.wallet === undefined;
+  // By invitation a new wallet is made with its code.
+  const mayPlay = !isPlayed && (hasPlayKey() || modes.value?.invites !== true);
   const use = (join: () => Promise<void>) => () => {
     dialog.current?.close();
     join().catch(() => undefined); // joinFailure says it
@@ -125,7 +127,7 @@ function Others({ dialog, own }: { readonly own: Session | undefined; readonly d
             Connect {wallet.name}
           </button>
         ))}
-        {!isPlayed && (
+        {mayPlay && (
           <button type="button" class="plain" disabled={isJoining.value} onClick={use(play)}>
             {hasPlayKey() ? 'Use the wallet for play' : 'Make a wallet for play'}
           </button>
