@@ -9,3 +9,12 @@ export function Waiting({ of }: { readonly of: Loaded<unknown> }) {
     </p>
   );
 }
+
+/** Reason for which something was not done; its line stays free while there is none. */
+export function Problem({ text }: { readonly text: string }) {
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
+}

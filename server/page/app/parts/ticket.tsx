@@ -1,4 +1,5 @@
 /** The ticket of a market: Yes or No, buy or sell, in money or shares, at the market or with a limit. */
+
 import type { Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { PreviewAnswer } from '../../../../client/types.ts';
@@ -21,6 +22,7 @@ import {
 } from '../node/ticket-state.ts';
 import { Choices } from './choices.tsx';
 import { GetWallet } from './get-wallet.tsx';
+import { Problem } from './problem.tsx';
 
 interface Shown {
   readonly market: Market;
@@ -160,9 +162,7 @@ export function Ticket({ chosenPrice, market, outcome }: Shown) {
         </>
       )}
       <Summary ticket={ticket} name={name} />
-      <p class="problem" role="alert">
-        {ticket.problem.value}
-      </p>
+      <Problem text={ticket.problem.value} />
       <button
         type="button"
         class="main wide"

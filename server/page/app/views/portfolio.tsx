@@ -29,11 +29,22 @@ import { DisplayName } from '../parts/display-name.tsx';
 import { GetWallet } from '../parts/get-wallet.tsx';
 import { MarketCell, Nothing } from '../parts/market-cell.tsx';
 import { OpenOrders } from '../parts/open-orders.tsx';
-import { Scroll } from '../parts/scroll.tsx';
+import { Table } from '../parts/table.tsx';
 import { textOf } from '../refusal-words.ts';
 
 const DECIMALS = 3;
 const READ_AGAIN_MS = 30_000;
+const POSITION_COLUMNS = [
+  'Market',
+  'Shares',
+  'Bought at',
+  'Now',
+  'Value',
+  'Profit',
+  'If right',
+  'If wrong',
+];
+const TRADE_COLUMNS = ['Market', 'Time', 'Side', 'Price', 'Shares'];
 
 export function PortfolioView() {
   const own = session.value;
@@ -110,38 +121,21 @@ function Positions() {
   const rows = positions.value.filter(({ size }) => Number(size) > 0);
   const markets = useMarkets(rows.map(({ conditionId }) => conditionId));
   return (
-    <Scroll label="Positions, table">
-      <table class="tabular">
-        <caption>Positions</caption>
-        <thead>
-          <tr>
-            <th scope="col">Market</th>
-            <th scope="col">Shares</th>
-            <th scope="col">Bought at</th>
-            <th scope="col">Now</th>
-            <th scope="col">Value</th>
-            <th scope="col">Profit</th>
-            <th scope="col">If right</th>
-            <th scope="col">If wrong</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((position) => (
-            <PositionRow
-              key={position.asset}
-              position={position}
-              market={markets.get(position.conditionId)}
-            />
-          ))}
-          {rows.length === 0 && (
-            <Nothing
-              columns={8}
-              text="You hold nothing yet: buy shares of an outcome in a market"
-            />
-          )}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Positions, table" caption="Positions" columns={POSITION_COLUMNS}>
+      {rows.map((position) => (
+        <PositionRow
+          key={position.asset}
+          position={position}
+          market={markets.get(position.conditionId)}
+        />
+      ))}
+      {rows.length === 0 && (
+        <Nothing
+          columns={POSITION_COLUMNS.length}
+          text="You hold nothing yet: buy shares of an outcome in a market"
+        />
+      )}
+    </Table>
   );
 }
 
@@ -180,35 +174,19 @@ function Trades({ own }: { readonly own: Session }) {
   const rows = history.value;
   const markets = useMarkets((rows ?? []).map(({ conditionId }) => conditionId));
   return (
-    <Scroll label="History, table">
-      <table class="tabular">
-        <caption>History</caption>
-        <thead>
-          <tr>
-            <th scope="col">Market</th>
-            <th scope="col">Time</th>
-            <th scope="col">Side</th>
-            <th scope="col">Price</th>
-            <th scope="col">Shares</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows?.map(({ conditionId, outcome, price, side, size, timestamp, title }, i) => (
-            <tr key={`${timestamp}/${rows.length - i}`}>
-              <MarketCell market={markets.get(conditionId)} title={title} outcome={outcome} />
-              <td>{momentText(new Date(Number(timestamp) * 1_000).toISOString())}</td>
-              <td class={side === 'SELL' ? 'is-sell' : 'is-buy'}>
-                {side === 'SELL' ? 'Sell' : 'Buy'}
-              </td>
-              <td>{priceText(Number(price), DECIMALS)}</td>
-              <td>{sharesText(Number(size))}</td>
-            </tr>
-          ))}
-          {rows === undefined && <Nothing columns={5} text="Loading…" />}
-          {rows?.length === 0 && <Nothing columns={5} text="No trade yet" />}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="History, table" caption="History" columns={TRADE_COLUMNS}>
+      {rows?.map(({ conditionId, outcome, price, side, size, timestamp, title }, i) => (
+        <tr key={`${timestamp}/${rows.length - i}`}>
+          <MarketCell market={markets.get(conditionId)} title={title} outcome={outcome} />
+          <td>{momentText(new Date(Number(timestamp) * 1_000).toISOString())}</td>
+          <td class={side === 'SELL' ? 'is-sell' : 'is-buy'}>{side === 'SELL' ? 'Sell' : 'Buy'}</td>
+          <td>{priceText(Number(price), DECIMALS)}</td>
+          <td>{sharesText(Number(size))}</td>
+        </tr>
+      ))}
+      {rows === undefined && <Nothing columns={TRADE_COLUMNS.length} text="Loading…" />}
+      {rows?.length === 0 && <Nothing columns={TRADE_COLUMNS.length} text="No trade yet" />}
+    </Table>
   );
 }
 

@@ -7,11 +7,12 @@ import { useLoaded } from '../../app/node/load.ts';
 import { type Market, useMarkets } from '../../app/node/markets.ts';
 import { House, resultsOf } from '../../app/parts/house.tsx';
 import { Waiting } from '../../app/parts/problem.tsx';
-import { Scroll } from '../../app/parts/scroll.tsx';
+import { Table } from '../../app/parts/table.tsx';
 import { call, may } from '../node/operator.ts';
 import { OperationForm } from './operation-form.tsx';
 
 const LIST = 'GET /admin/liquidity';
+const COLUMNS = ['Market', 'State', 'Paid in', 'Paid out', 'Balance', 'Orders', 'Cost or gain'];
 const READ_AGAIN_MS = 10_000;
 
 interface Listed {
@@ -30,26 +31,11 @@ export function HouseMarkets() {
       {rows.length === 0 ? (
         <p class="muted">The house quotes no market. The page of a market can give it liquidity.</p>
       ) : (
-        <Scroll label="Liquidity of the house, table">
-          <table class="tabular">
-            <thead>
-              <tr>
-                <th scope="col">Market</th>
-                <th scope="col">State</th>
-                <th scope="col">Paid in</th>
-                <th scope="col">Paid out</th>
-                <th scope="col">Balance</th>
-                <th scope="col">Orders</th>
-                <th scope="col">Cost or gain</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <Row key={row.condition} row={row} market={markets.get(row.condition)} />
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Liquidity of the house, table" columns={COLUMNS}>
+          {rows.map((row) => (
+            <Row key={row.condition} row={row} market={markets.get(row.condition)} />
+          ))}
+        </Table>
       )}
     </section>
   );

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { useLoaded } from '../../app/node/load.ts';
-import { Waiting } from '../../app/parts/problem.tsx';
+import { Problem, Waiting } from '../../app/parts/problem.tsx';
 import { textOf } from '../../app/refusal-words.ts';
 import type { FormRow } from '../forms.ts';
 import { inputOf, isRequestId, kindOf, labelOf, newRequestId, type Texts } from '../node/form.ts';
@@ -98,9 +98,7 @@ function Form({ operation, ...shown }: Shown & { readonly operation: Operation }
         </details>
       )}
       {shown.preview?.(readable(input))}
-      <p class="problem" role="alert">
-        {problem.value}
-      </p>
+      <Problem text={problem.value} />
       <button type="submit" class={isRead ? 'plain' : 'main'} disabled={isSending.value}>
         {shown.button ?? (isRead ? 'Read again' : title)}
       </button>

@@ -1,6 +1,7 @@
 /** A list that the node gives in pages: the rows so far, and a button for the next ones. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { Problem } from '../../app/parts/problem.tsx';
 import { textOf } from '../../app/refusal-words.ts';
 import { call } from '../node/operator.ts';
 import { type Row, Rows } from './answer.tsx';
@@ -58,11 +59,7 @@ export function Pages<Answer>({ input, list, version }: Shown<Answer>) {
   return (
     <div class="card desk-form">
       <h2>{label}</h2>
-      {problem.value !== '' && (
-        <p class="problem" role="alert">
-          {problem.value}
-        </p>
-      )}
+      {problem.value !== '' && <Problem text={problem.value} />}
       {rows.value !== undefined && <Rows label={label} rows={rows.value} columns={columns} />}
       {next.value !== undefined && (
         <button type="button" class="plain" onClick={() => void read(next.peek()!, () => true)}>

@@ -1,5 +1,7 @@
-/** Creation of events and markets, and the import of a catalog file with its report first. */
+/** Creation of events and markets, and the import { Problem } from '../../app/parts/problem.tsx';
+import of a catalog file with its report first. */
 import { useSignal } from '@preact/signals';
+import { Problem } from '../../app/parts/problem.tsx';
 import { textOf } from '../../app/refusal-words.ts';
 import { may, send } from '../node/operator.ts';
 import { OperationForm } from '../parts/operation-form.tsx';
@@ -121,9 +123,7 @@ function Import() {
           <span>{text}</span>
         </label>
       ))}
-      <p class="problem" role="alert">
-        {problem.value}
-      </p>
+      <Problem text={problem.value} />
       {report !== undefined && (
         <div class="answer" role="status">
           <h3>{headOf(report, applied.value !== undefined)}</h3>
