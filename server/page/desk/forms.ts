@@ -100,7 +100,10 @@ export const VENUE_GROUPS: readonly Group[] = [
   },
 ];
 
-/** Operations with controls of their own, by the file that has them. */
+/**
+ * Operations with controls of their own, by the file that has them.
+ * @internal A test compares it with the files and with the table of operations.
+ */
 export const IN_VIEWS: Readonly<Record<string, readonly string[]>> = {
   'node/operator.ts': ['GET /admin/role'],
   'parts/liquidity.tsx': [
