@@ -1,7 +1,7 @@
 /** The wallet in the head of the page: Play or a wallet of the browser, cash, and what can be done with the wallet. */
 import { useRef } from 'preact/hooks';
-import { addressText, moneyText } from '../format.ts';
-import { cash } from '../node/account.ts';
+import { addressText } from '../format.ts';
+import { freeCashText } from '../node/account.ts';
 import { modes, publicClient } from '../node/api.ts';
 import { type BrowserWallet, browserWallets } from '../node/browser-wallets.ts';
 import { useLoaded } from '../node/load.ts';
@@ -88,16 +88,13 @@ function start(): void {
 }
 
 function Cash() {
-  const funds = cash.value;
-  const text =
-    funds === undefined ? '…' : funds === 'unlimited' ? 'no limit' : moneyText(funds.free);
   return (
     <span class="cash">
       <span class="muted" aria-hidden="true">
         Cash
       </span>
       <output class="tabular" aria-label="Cash">
-        {text}
+        {freeCashText}
       </output>
     </span>
   );

@@ -6,7 +6,7 @@ import { type Market, useMarkets } from '../node/markets.ts';
 import type { Session } from '../node/session.ts';
 import { notify } from '../notices.ts';
 import { textOf } from '../refusal-words.ts';
-import { MarketCell, Nothing } from './market-cell.tsx';
+import { MarketCell, Nothing, SideCell } from './market-cell.tsx';
 import { Table } from './table.tsx';
 
 const DECIMALS = 3;
@@ -104,15 +104,11 @@ function OrderRow({
   return (
     <tr>
       <MarketCell market={market} title="" outcome={outcome} />
-      <td class={side === 'SELL' ? 'is-sell' : 'is-buy'}>{side === 'SELL' ? 'Sell' : 'Buy'}</td>
+      <SideCell side={side} />
       <td>{priceText(price, DECIMALS)}</td>
       <td>{sharesText(size)}</td>
       <td>{sharesText(filled)}</td>
-      <td>
-        {expiration === 0
-          ? 'when cancelled'
-          : momentText(new Date(expiration * 1_000).toISOString())}
-      </td>
+      <td>{expiration === 0 ? 'when cancelled' : momentText(expiration * 1_000)}</td>
       <td>
         <button type="button" class="plain" onClick={cancel}>
           Cancel<span class="hidden"> the order for {outcome}</span>

@@ -8,6 +8,7 @@ import { session } from '../node/session.ts';
 import { Chance, chanceTokens, Ended } from '../parts/chance.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { GetWallet } from '../parts/get-wallet.tsx';
+import { MarketLinks } from '../parts/market-links.tsx';
 import { Waiting } from '../parts/problem.tsx';
 import { filter, linkTo } from '../route.ts';
 
@@ -113,7 +114,7 @@ function EventCard({ card: { eventId, markets, title } }: { readonly card: Card 
           <a href={linkTo('event', eventId)}>{title}</a>
         )}
       </h2>
-      {isSingle ? <Chances market={first} /> : <Markets markets={markets} />}
+      {isSingle ? <Chances market={first} /> : <MarketLinks markets={markets} />}
       <p class="muted foot">
         {volumeText(volume)} traded · {endText(first)}
       </p>
@@ -142,22 +143,6 @@ function Chances({ market }: { readonly market: Market }) {
         </ul>
       )}
     </>
-  );
-}
-
-function Markets({ markets }: { readonly markets: readonly Market[] }) {
-  return (
-    <ul class="chances">
-      {markets.map((market) => (
-        <li key={market.id}>
-          <a class="clip" href={linkTo('market', market.id)}>
-            {market.question}
-          </a>
-          <Ended market={market} />
-          {market.resolution === undefined && <Chance market={market} outcome={0} />}
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -98,7 +98,7 @@ export function Leaderboard() {
             <option value={0}>Now</option>
             {seasons.map(({ ended_at, name, season: number }) => (
               <option key={number} value={number}>
-                {`${name === '' ? `Season ${number}` : name}, until ${momentText(new Date(ended_at).toISOString())}`}
+                {`${name === '' ? `Season ${number}` : name}, until ${momentText(ended_at)}`}
               </option>
             ))}
           </select>

@@ -4,12 +4,13 @@ import type { Position } from '../../../../client/client.ts';
 import {
   momentText,
   moneyText,
+  NONE,
   priceText,
   sharesText,
   signedMoneyText,
   timeText,
 } from '../format.ts';
-import { cash, ownTrades, positions, positionsValue } from '../node/account.ts';
+import { cash, freeCashText, ownTrades, positions, positionsValue } from '../node/account.ts';
 import { publicClient } from '../node/api.ts';
 import { useLoaded } from '../node/load.ts';
 import { type Market, useMarkets } from '../node/markets.ts';
@@ -26,8 +27,9 @@ import {
   steps,
 } from '../parts/chart.tsx';
 import { DisplayName } from '../parts/display-name.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { GetWallet } from '../parts/get-wallet.tsx';
-import { MarketCell, Nothing } from '../parts/market-cell.tsx';
+import { MarketCell, Nothing, SideCell } from '../parts/market-cell.tsx';
 import { OpenOrders } from '../parts/open-orders.tsx';
 import { Table } from '../parts/table.tsx';
 import { textOf } from '../refusal-words.ts';
@@ -97,22 +99,10 @@ function Sums() {
   const hasFunds = funds !== undefined && funds !== 'unlimited';
   return (
     <dl class="facts tabular card">
-      <div>
-        <dt>Free cash</dt>
-        <dd>{hasFunds ? moneyText(funds.free) : funds === undefined ? '…' : 'no limit'}</dd>
-      </div>
-      <div>
-        <dt>Reserved by orders</dt>
-        <dd>{hasFunds ? moneyText(funds.reserved) : '–'}</dd>
-      </div>
-      <div>
-        <dt>Positions at the last price</dt>
-        <dd>{moneyText(positionsValue.value)}</dd>
-      </div>
-      <div>
-        <dt>Profit of open positions</dt>
-        <dd>{signedMoneyText(profit)}</dd>
-      </div>
+      <Fact name="Free cash" value={freeCashText.value} />
+      <Fact name="Reserved by orders" value={hasFunds ? moneyText(funds.reserved) : NONE} />
+      <Fact name="Positions at the last price" value={moneyText(positionsValue.value)} />
+      <Fact name="Profit of open positions" value={signedMoneyText(profit)} />
     </dl>
   );
 }
@@ -178,8 +168,8 @@ function Trades({ own }: { readonly own: Session }) {
       {rows?.map(({ conditionId, outcome, price, side, size, timestamp, title }, i) => (
         <tr key={`${timestamp}/${rows.length - i}`}>
           <MarketCell market={markets.get(conditionId)} title={title} outcome={outcome} />
-          <td>{momentText(new Date(Number(timestamp) * 1_000).toISOString())}</td>
-          <td class={side === 'SELL' ? 'is-sell' : 'is-buy'}>{side === 'SELL' ? 'Sell' : 'Buy'}</td>
+          <td>{momentText(Number(timestamp) * 1_000)}</td>
+          <SideCell side={side} />
           <td>{priceText(Number(price), DECIMALS)}</td>
           <td>{sharesText(Number(size))}</td>
         </tr>
