@@ -218,7 +218,7 @@ async function quotes(t: TestContext, { desk, operator, traders }: Stage): Promi
     await fill(reader, 'Amount', '3');
     await reader.sees('.summary', /You pay(?:3\.0|2\.9)/);
     await click(reader, 'aria/Buy Yes[role="button"]');
-    await reader.sees('[aria-label="Cash"]', /^1,003\.0\d$/);
+    await reader.sees('[aria-label="Cash"]', /^1,003\.[05]\d$/);
     await reader.page.reload();
     await reader.sees('.house', /Paid in50\.00.*Cost if Yes2\.\d\d.*Gain if No(?:3\.0|2\.9)/s);
     await click(desk, 'aria/Venue[role="link"]');
