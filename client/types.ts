@@ -555,6 +555,23 @@ export interface LedgerBalanceAnswer {
   }[];
 }
 
+export interface LiquidityMarket {
+  readonly condition: string;
+  readonly slug: string;
+  readonly wallet: string;
+  readonly state: 'quoted' | 'halted' | 'removed' | 'ended' | 'resolved';
+  readonly paid_in: string;
+  readonly paid_out: string;
+  readonly cash: string;
+  readonly orders: number;
+  readonly outcomes: readonly {
+    readonly outcome: string;
+    readonly shares: string;
+    readonly price: string | null;
+    readonly result: string;
+  }[];
+}
+
 export interface MarketAnswer {
   readonly id: string;
   readonly question: string;
@@ -2711,6 +2728,15 @@ export interface Routes {
       readonly status: 404;
       readonly error: string;
     })[];
+  };
+  'GET /liquidity': {
+    query: {
+      readonly condition: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly LiquidityMarket[];
+    };
   };
   'GET /trades': {
     query: {

@@ -19,6 +19,7 @@ import type { Faults } from '../faults/faults.ts';
 import { type HttpServer, listen } from '../http/http.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
 import type { RequestCounts } from '../http/request-counts.ts';
+import type { Liquidity } from '../liquidity/liquidity.ts';
 import { BookRenderer } from '../market-data/books.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
@@ -46,6 +47,8 @@ interface PortParts {
   readonly counts: RequestCounts | undefined;
   readonly contradictions: () => ContradictionFacts;
   readonly mirrorFacts: () => MirrorFacts | undefined;
+  /** Returns `undefined` without a ledger, and before it is open. */
+  readonly liquidity: () => Liquidity | undefined;
   readonly play: Play | undefined;
   /** `undefined` with FAULTS=off. */
   readonly faults: Faults | undefined;
@@ -59,7 +62,7 @@ export interface OpenPort {
 export async function openPort(
   options: NodeOptions,
   parts: NodeParts,
-  { contradictions, counts, faults, mirrorFacts, play, rates }: PortParts,
+  { contradictions, counts, faults, liquidity, mirrorFacts, play, rates }: PortParts,
 ): Promise<OpenPort> {
   const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
@@ -88,6 +91,7 @@ export async function openPort(
     config,
     ledger,
     intake,
+    liquidity,
     pauses,
     rates,
     sequenceLock,

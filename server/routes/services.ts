@@ -29,7 +29,9 @@ import { withFaults } from '../faults/request-faults.ts';
 import type { Method, Route } from '../http/http.ts';
 import { HandlerLimits } from '../http/limits/handler-limits.ts';
 import { handlersOfLists, type ServicesOf } from '../http/route.ts';
+import type { LiquidityRouteParts } from '../liquidity/liquidity-routes.ts';
 import type { HistoryService } from '../market-data/history-service.ts';
+import { outcomeNames } from '../market-data/registered.ts';
 import { type TokenRouteParts, TokenRouteReads } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
@@ -70,6 +72,7 @@ interface RouteParts
   readonly seasonNames: ReadonlyMap<number, string>;
   readonly rebates: RebatesReader;
   readonly history: HistoryService;
+  readonly liquidity: LiquidityRouteParts['liquidity'];
   readonly heartbeats: Pick<Heartbeats, 'take'>;
   /** The current catalog generation; an answer reads one generation. */
   readonly catalog: () => CatalogGeneration;
@@ -128,6 +131,7 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     rebates: parts,
     tokens: new TokenRouteReads({ ...parts, tops: new TopReader(parts.tables) }),
     history: parts,
+    liquidity: liquidityService(parts),
     trades: { trades: parts.trades, allowlist, isTolerant },
     documents: documentsOf(config),
     app,
@@ -239,6 +243,17 @@ function relayServices(parts: RouteParts, factories: WalletFactories) {
     factories,
   });
   return { deployed, relayer };
+}
+
+function liquidityService(parts: RouteParts): LiquidityRouteParts {
+  const { config, infos, liquidity, tables } = parts;
+  return {
+    tables,
+    allowlist: config.tradesAllowlist,
+    liquidity,
+    namesOf: (market) => outcomeNames(tables, market, infos(market)),
+    slugOf: (market) => infos(market)?.slug,
+  };
 }
 
 function publicProfiles({ config, profiles, tables }: RouteParts): PublicProfileParts {

@@ -50,7 +50,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     'data-v2': ['catalog', 'common', 'http', 'market-data', 'wallet'],
     backtest: ['common'],
     paper: ['common', 'market-data', 'orders', 'wallet'],
-    liquidity: ['common', 'market-data', 'orders', 'wallet'],
+    liquidity: ['auth', 'common', 'http', 'market-data', 'orders', 'wallet'],
     admin: [
       'auth',
       'catalog',
@@ -75,6 +75,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
       'data-v2',
       'faults',
       'http',
+      'liquidity',
       'market-data',
       'orders',
       'paper',
