@@ -1,14 +1,14 @@
 /**
- * Keccak-256, the padding before SHA-3 as Ethereum uses it, as a WebAssembly function that is assembled here: an engine
- * has 64-bit rotations for it, which JavaScript lacks. It is a third of the time of the native package `keccak`, and a
- * twentieth of portable code.
+ * Keccak-256 with the padding from before SHA-3, as Ethereum uses it. This file assembles it as a WebAssembly function,
+ * because JavaScript has no 64-bit rotations: a third of the time of the native package `keccak`, a twentieth of
+ * portable code.
  *
  * Thread: an instance belongs to one thread, with a memory of 64 KiB. Non-goals: other digests; browsers, whose policies
  * may forbid WebAssembly.
  */
 
 /** No library of types that node and client share has these values. */
-const { WebAssembly: engine } = globalThis as unknown as {
+const { WebAssembly: wasm } = globalThis as unknown as {
   readonly WebAssembly: {
     readonly Memory: new (pages: {
       readonly initial: number;
@@ -81,9 +81,9 @@ export class Keccak {
   #end = MESSAGES_AT;
 
   constructor() {
-    const memory = new engine.Memory({ initial: 1, maximum: 1 });
-    const module = new engine.Module(assemble());
-    this.#absorb = new engine.Instance(module, { env: { memory } }).exports.absorb;
+    const memory = new wasm.Memory({ initial: 1, maximum: 1 });
+    const module = new wasm.Module(assemble());
+    this.#absorb = new wasm.Instance(module, { env: { memory } }).exports.absorb;
     this.#memory = new Uint8Array(memory.buffer);
     this.#part = this.#memory.subarray(PART_AT, PART_AT + PART_BYTES);
     this.#digest = this.#memory.subarray(0, DIGEST_BYTES);
