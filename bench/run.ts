@@ -29,6 +29,7 @@ import { fillModelSuite } from './paper/fill-model.bench.ts';
 import { MIRROR_FULL, mirrorSuite } from './paper/mirror.bench.ts';
 import { backtestSuite, modelSuite, PAPER_FULL } from './paper/paper.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
+import { SIGNATURES_FULL, signaturesSuite } from './server/signatures.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
 import { CLUSTER_LOG_FULL, clusterLogSuite } from './storage/cluster-log.bench.ts';
@@ -101,6 +102,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   mirror: () => mirrorSuite(MIRROR_FULL),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),
+  signatures: () => signaturesSuite({ ...SIGNATURES_FULL, ...beside }),
   spans: () => spansSuite(SPANS_FULL),
   catalog: () => catalogSuite(CATALOG_FULL),
   http: () => httpSuite(HTTP_FULL),

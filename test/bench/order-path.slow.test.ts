@@ -54,6 +54,20 @@ test('the order-stream suite sends every order over both transports', { skip: SH
   assert(ratios[0]!.ratio > 0);
 });
 
+test('the order-path suite saturates this build and an older one by turns', {
+  skip: SHORT,
+}, async () => {
+  const shape = { rounds: 1, single: 25, saturated: 60, unsigned: 60, openSeconds: 1 };
+  const ratios = await orderPathSuite({ ...shape, environment: SMALL_NODE, baseline: compiled }, [
+    'saturation',
+  ]);
+  assert.deepEqual(
+    ratios.map(({ aim }) => aim),
+    [0.85, 0.75, 1.3, 1.3, 1.25, 1.25],
+  );
+  assert(ratios.every(({ ratio }) => ratio > 0));
+});
+
 test('the metrics suite sends every order to both nodes, and scrapes one of them', {
   skip: SHORT,
 }, async () => {
