@@ -58,6 +58,15 @@ function loaded(): typeof Lmdb {
   return require('lmdb') as typeof Lmdb;
 }
 
+/** Opens tables in one transaction. Otherwise each one that is new waits for the disk. */
+export function openTogether<T>(
+  root: RootDatabase<Buffer, string>,
+  { readOnly }: Pick<EnvironmentOptions, 'readOnly'>,
+  open: () => T,
+): T {
+  return readOnly === true ? open() : root.transactionSync(open);
+}
+
 /** A named table of binary values under whole-number keys below 2^53, kept in key order. */
 export function openSequence(root: RootDatabase<Buffer, string>, name: string): SequenceTable {
   return root.openDB<Buffer, number>({ name, encoding: 'binary', keyEncoding: 'ordered-binary' });
