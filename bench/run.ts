@@ -18,6 +18,7 @@ import { CLUSTER_FULL, CLUSTER_PART_NAMES, clusterSuite } from './cluster/cluste
 import { ENGINE_PARTS, type EnginePart, engineSuite } from './engine/engine.bench.ts';
 import { ledgerSizes, SIZE_FULL } from './engine/ledger-size.ts';
 import { resolutionSuite } from './engine/resolution.bench.ts';
+import { CONNECTIONS_FULL, sizesSuite } from './engine/sizes.bench.ts';
 import { printMachine } from './harness.ts';
 import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
@@ -110,6 +111,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   'cluster-log': () => clusterLogSuite(CLUSTER_LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
   restart: () => restartSuite(RESTART_FULL),
+  sizes: () => sizesSuite(CONNECTIONS_FULL),
   'restart-ledger': () => restartLedgerSuite(RESTART_LEDGER_FULL),
   'order-path': () => orderPathSuite(path),
   metrics: () => metricsSuite(METRICS_FULL),
