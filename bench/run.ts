@@ -41,6 +41,7 @@ import {
   restartLedgerSuite,
   restartSuite,
 } from './storage/restart.bench.ts';
+import { START_FULL, startSuite } from './storage/start.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -110,6 +111,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   cluster: () => clusterSuite({ ...CLUSTER_FULL, ...beside }),
   'cluster-log': () => clusterLogSuite(CLUSTER_LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
+  start: () => startSuite({ ...START_FULL, ...beside }),
   restart: () => restartSuite(RESTART_FULL),
   sizes: () => sizesSuite(CONNECTIONS_FULL),
   'restart-ledger': () => restartLedgerSuite(RESTART_LEDGER_FULL),
