@@ -18,7 +18,6 @@ import { CLUSTER_FULL, CLUSTER_PART_NAMES, clusterSuite } from './cluster/cluste
 import { ENGINE_PARTS, type EnginePart, engineSuite } from './engine/engine.bench.ts';
 import { ledgerSizes, SIZE_FULL } from './engine/ledger-size.ts';
 import { resolutionSuite } from './engine/resolution.bench.ts';
-import { CONNECTIONS_FULL, sizesSuite } from './engine/sizes.bench.ts';
 import { printMachine } from './harness.ts';
 import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
@@ -41,6 +40,7 @@ import {
   restartLedgerSuite,
   restartSuite,
 } from './storage/restart.bench.ts';
+import { CONNECTIONS_FULL, sizesSuite } from './storage/sizes.bench.ts';
 import { START_FULL, startSuite } from './storage/start.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
