@@ -42,6 +42,8 @@ import {
   restartLedgerSuite,
   restartSuite,
 } from './storage/restart.bench.ts';
+import { CONNECTIONS_FULL, sizesSuite } from './storage/sizes.bench.ts';
+import { START_FULL, startSuite } from './storage/start.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -112,7 +114,9 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   cluster: () => clusterSuite({ ...CLUSTER_FULL, ...beside }),
   'cluster-log': () => clusterLogSuite(CLUSTER_LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
+  start: () => startSuite({ ...START_FULL, ...beside }),
   restart: () => restartSuite(RESTART_FULL),
+  sizes: () => sizesSuite(CONNECTIONS_FULL),
   'restart-ledger': () => restartLedgerSuite(RESTART_LEDGER_FULL),
   'order-path': () => orderPathSuite(path),
   'order-stream': () => orderStreamSuite(ORDER_STREAM_FULL),
