@@ -15,7 +15,7 @@ import { type HouseAccount, HouseMaker, type MakerParts } from './house-maker.ts
 import { type Pair, ruleOf } from './ladder.ts';
 
 export interface LiquidityParts extends Omit<MakerParts, 'count' | 'merge'> {
-  readonly ledger: Pick<LedgerCommands, 'doneBefore' | 'funds' | 'fundsRecorded'>;
+  readonly ledger: Pick<LedgerCommands, 'doneBefore' | 'funds' | 'houseFunds'>;
   /** Terms by condition id, as the log has them. */
   readonly terms: ReadonlyMap<string, LiquidityTerms>;
   /** Resolves once the terms are in the log and in force. */
@@ -139,6 +139,17 @@ export class Liquidity {
     });
   }
 
+  /** Removes the liquidity of each market whose account has cash. Resolves with the first payment that was not made. */
+  async removeAll(): Promise<LedgerOutcome | undefined> {
+    for (const { account, market } of await this.list()) {
+      if (account.cash === 0) continue;
+      const id = `${this.parts.now()}-all-${market}`;
+      const { outcome } = await this.remove(market, undefined, id);
+      if (outcome.kind !== 'done') return outcome;
+    }
+    return undefined;
+  }
+
   has(market: MarketRow): boolean {
     return this.parts.terms.has(this.makerOfMarket(market).condition);
   }
@@ -237,11 +248,7 @@ export class Liquidity {
     // What is refused may not change the terms either.
     if (first !== undefined || amount < 1) return ledger.funds(kind, fields);
     const before = this.termsOf(maker);
-    const outcome = await ledger.fundsRecorded(kind, fields, {
-      about: 'liquidity',
-      condition,
-      terms,
-    });
+    const outcome = await ledger.houseFunds(kind, fields, { about: 'liquidity', condition, terms });
     if (outcome.kind === 'refused' || (outcome.kind === 'done' && outcome.isRepeated))
       await put(condition, before);
     return outcome;

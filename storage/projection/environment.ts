@@ -87,7 +87,7 @@ export class Projections {
     this.statements = new Statements(this.root);
     this.results = new Results(this.root, this.positions);
     this.rebates = new Rebates(this.root);
-    this.forecasts = new Forecasts(this.root, this.results.ranks);
+    this.forecasts = new Forecasts(this.root, this.results);
     this.all = [
       this.positions,
       this.prices,
