@@ -1,7 +1,5 @@
-/** The end of a season with many wallets, on a whole node that is killed in the middle of it again and again. */
+/** The end of a season, on a whole node that is killed in the middle of it again and again. */
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import test from 'node:test';
 import { NodeClient, Wallet } from '../../client/client.ts';
 import { audit } from '../../engine/audit.ts';
@@ -9,61 +7,53 @@ import { isHouse } from '../../engine/ledger/house.ts';
 import { cashTotal, ledgerTotals } from '../../engine/ledger/reads.ts';
 import { accountCount } from '../../engine/reads.ts';
 import { seasonIsEnding } from '../../engine/season.ts';
+import { RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
 import { Ledger } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow } from '../../engine/tables/units.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { FileLog } from '../../storage/log/file-log.ts';
-import { recover } from '../../storage/recovery/recover.ts';
-import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
+import { useCompiledNodes } from '../common/forms.ts';
 import { SMALL_NODE, TestNode, temporaryDirectory, until } from '../common/node-harness.ts';
+import { preloaded } from '../common/preloaded.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { verified } from '../common/verified.ts';
 import { houseOf } from '../liquidity/house.ts';
+import { recoverFrom } from '../torture/simulated-node.ts';
 
 const UNIT = 1_000_000;
-const WALLETS = 20_000;
+const WALLETS = 2_500;
 const LINES = 500;
 const START = 250;
-/** Kills that must come in the middle. */
+/** Writes of the log in a life at most, and lives in the middle of the season at least. */
+const WRITES_MAX = 4;
 const KILLS = 4;
-const RUNS_MAX = 60;
-const ASKED_MAX = 20_000;
+const SEGMENT_BYTES = 1 << 18;
 const SETTINGS = {
   LEDGER: 'on',
-  ACCOUNTS_MAX: '32768',
-  OPERATOR_IDS_MAX: '65536',
+  OPERATOR_IDS_MAX: '8192',
   OPEN_ORDERS_PER_WALLET: '2',
   RESULT_CODES: 'on',
+  LOG_SEGMENT_BYTES: String(SEGMENT_BYTES),
 };
 const END = 'POST /admin/seasons/end';
 const SEASON = { startSum: String(START), id: 'spring', name: 'Spring' };
 
+useCompiledNodes();
 const dataDir = temporaryDirectory();
 const seed = freshSeed();
 const random = new Random(seed);
 let operator = await OperatorNode.start(dataDir, SETTINGS);
 
-/** Time of the newest write of the log. */
-function lastWrite(): number {
-  const directory = join(dataDir, 'log');
-  return Math.max(...readdirSync(directory).map((name) => statSync(join(directory, name)).mtimeMs));
-}
-
 /** Tables of the stopped node, by its snapshots and its log. */
 async function stopped(): Promise<Tables> {
-  const durability = 'committed';
-  const options = { dataDir, durability, segmentBytes: 2 ** 18, log: () => undefined } as const;
-  const log = await FileLog.open(options);
   const configured = readConfig({ ...SMALL_NODE, ...SETTINGS }, [], 1);
   assert(configured.ok);
   const { capacities } = configured.config;
-  const files = new SnapshotFiles(dataDir, durability);
-  const { engine } = recover(capacities, files, log, undefined, () => undefined);
-  await log.close();
-  audit(engine.t);
-  return engine.t;
+  const kept = { capacities, durability: 'flushed', segmentBytes: SEGMENT_BYTES } as const;
+  const { t } = (await recoverFrom(dataDir, kept, true)).recovered.engine;
+  audit(t);
+  return t;
 }
 
 async function market(liquidity: string): Promise<{ condition: string; tokens: string[] }> {
@@ -84,59 +74,59 @@ test('kills in the middle of the end of a season leave each wallet with the star
     }));
     await operator.done('POST /admin/ledger/deposits', { id: 'people', lines });
   }
-  const url = `http://127.0.0.1:${operator.node.port}`;
   const taker = Wallet.fromSeed('a taker of seasons');
-  const client = await NodeClient.connect(url, { wallet: taker });
-  const wallet = taker.address;
-  await operator.done('POST /admin/ledger/deposit', { wallet, amount: '90' });
+  await operator.done('POST /admin/ledger/deposit', { wallet: taker.address, amount: '90' });
   const traded = await market('50');
   // Too little for one order of the minimum size.
   const small = await market('0.01');
-  const buy = { tokenId: traded.tokens[0]!, side: 'BUY', price: '0.9', size: '10' } as const;
-  await until(async () => (await houseOf(operator, traded.condition)).orders > 4);
-  assert.equal((await client.orders.post({ ...buy, type: 'FAK' })).status, 'matched');
   const { condition } = traded;
+  const terms = { side: 'BUY', price: '0.9', size: '10' } as const;
+  const join = () =>
+    NodeClient.connect(`http://127.0.0.1:${operator.node.port}`, { wallet: taker });
+  const buyer = await join();
+  await until(async () => (await houseOf(operator, condition)).orders > 4);
+  const bought = await buyer.orders.post({ ...terms, tokenId: traded.tokens[0]!, type: 'FAK' });
+  assert.equal(bought.status, 'matched');
+  buyer.close();
   await operator.done('POST /admin/markets/resolve', { condition, payout: [1, 0] });
   await until(async () => (await operator.done('GET /admin/ledger')).resolving === 0);
   const house = await houseOf(operator, condition);
+  await operator.node.stop();
 
-  const ticket = { ...buy, tokenId: small.tokens[0]! };
-  const previewed = new Set<string | undefined>();
-  const placed = new Set<string | undefined>();
-  const watch = async (): Promise<void> => {
-    for (let i = 0; ![previewed, placed].every((codes) => codes.has('SEASON_ENDING')); i++) {
-      assert(i < ASKED_MAX, 'both refuse orders while the season ends');
-      previewed.add((await client.orders.preview({ ...ticket, orderType: 'FAK' })).reason?.code);
-      placed.add((await client.orders.post({ ...ticket, type: 'FAK' })).code);
-    }
-  };
-  const [ending] = await Promise.all([operator.done(END, SEASON), watch()]);
-  assert.equal(ending.state, 'ending');
+  // Slow writes of the log leave time for requests while the season ends.
+  operator = await OperatorNode.start(dataDir, {
+    ...SETTINGS,
+    ...preloaded({ FAULT_WRITE_MS: '400' }),
+  });
+  const client = await join();
+  assert.equal((await operator.done(END, SEASON)).state, 'ending');
+  const ticket = { ...terms, tokenId: small.tokens[0]! };
+  const preview = await client.orders.preview({ ...ticket, orderType: 'FAK' });
+  const { code } = await client.orders.post({ ...ticket, type: 'FAK' });
+  assert.deepEqual([preview.reason?.code, code], ['SEASON_ENDING', 'SEASON_ENDING']);
   client.close();
-  assert.deepEqual(previewed, new Set(['FAK_NOT_FILLED', 'SEASON_ENDING']));
-  assert.deepEqual(placed, previewed, 'a preview foresees what the exchange answers');
+  await operator.node.end('SIGKILL');
 
-  let { node } = operator;
   const stops: number[] = [];
-  let tables: Tables;
-  for (let run = 0; ; run++) {
-    assert(run < RUNS_MAX, 'the season ends');
-    await new Promise((resolve) => setTimeout(resolve, random.below(250)));
-    await node.end('SIGKILL');
-    tables = await stopped();
-    const { imbalance } = ledgerTotals(tables);
-    assert.equal(imbalance, 0, `SEED=${seed}`);
-    if (!seasonIsEnding(tables)) break;
-    stops.push(tables.ledger[Ledger.seasonNext]!);
-    const before = lastWrite();
-    node = TestNode.begin(dataDir, SETTINGS);
-    // It goes on before its port opens.
-    await until(() => lastWrite() > before || node.port !== 0);
+  for (;;) {
+    const tables = await stopped();
+    assert(seasonIsEnding(tables), `SEED=${seed}`);
+    const next = tables.ledger[Ledger.seasonNext]!;
+    stops.push(next);
+    if (accountCount(tables) - next < WRITES_MAX * RESOLVE_STEP_MAX) break;
+    const kills = `${random.pick(['', '+'])}${random.between(1, WRITES_MAX)}`;
+    const node = TestNode.begin(dataDir, {
+      ...SETTINGS,
+      ...preloaded({ FAULT_WRITE_KILLS: kills }),
+    });
+    await until(() => node.hasEnded);
   }
   assert(stops.length >= KILLS, `it was killed in the middle ${stops.length} times: SEED=${seed}`);
-  const moved = stops.filter((next, i) => i > 0 && next > stops[i - 1]!).length;
-  assert(moved > 0, 'a node that starts again goes on');
 
+  operator = await OperatorNode.start(dataDir, SETTINGS);
+  await until(async () => (await operator.done(END, SEASON)).state === 'ended');
+  await operator.node.end('SIGKILL');
+  const tables = await stopped();
   const sums = new Map<string, number>();
   for (let row = 1 as AccountRow; row <= accountCount(tables); row++) {
     const sum = `${isHouse(tables, row) ? 'house' : 'wallet'} ${cashTotal(tables, row) / UNIT}`;
