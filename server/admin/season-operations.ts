@@ -47,7 +47,7 @@ export const SEASON_OPERATIONS = [
   ),
 ];
 
-/** Where only cash of the house is left it is paid out first, as a removal of liquidity. */
+/** Pays out what the house has, as a removal of liquidity does, where only that keeps the season from its end. */
 async function end(
   { ledger, liquidity, sequenceLock, t }: SeasonOperationParts,
   fields: SeasonFields,

@@ -5,6 +5,9 @@
  *
  * Thread: I/O.
  */
+import { encodeHouse } from '../../engine/commands.ts';
+import { isHouse } from '../../engine/ledger/house.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { LiquidityTerms } from '../../storage/control-records/control-records.ts';
 import { marketByCondition } from '../market-data/find.ts';
@@ -15,7 +18,7 @@ import { type HouseAccount, HouseMaker, type MakerParts } from './house-maker.ts
 import { type Pair, ruleOf } from './ladder.ts';
 
 export interface LiquidityParts extends Omit<MakerParts, 'count' | 'merge'> {
-  readonly ledger: Pick<LedgerCommands, 'doneBefore' | 'funds' | 'houseFunds'>;
+  readonly ledger: Pick<LedgerCommands, 'doneBefore' | 'funds' | 'houseFunds' | 'run'>;
   /** Terms by condition id, as the log has them. */
   readonly terms: ReadonlyMap<string, LiquidityTerms>;
   /** Resolves once the terms are in the log and in force. */
@@ -71,6 +74,7 @@ export class Liquidity {
     for (const condition of this.parts.terms.keys()) this.makerOf(condition)?.start();
     this.timer = setInterval(() => this.check(), REPEAT_MS);
     this.check();
+    void this.mark();
   }
 
   /** Quotes stay as they are; resolves once nothing is under way. */
@@ -178,6 +182,20 @@ export class Liquidity {
     let markets = 0;
     for (const { depth } of this.parts.terms.values()) if (depth > 0) markets += 1;
     return { markets, orders: Object.entries(this.counts) };
+  }
+
+  /** Marks accounts that were paid in to before there was a mark. */
+  private async mark(): Promise<void> {
+    const { ledger, sequenceLock, tables } = this.parts;
+    for (const maker of this.makers.values()) {
+      const wallet = maker.walletWords();
+      const isMarked = () => isHouse(tables, findAccount(tables, wallet, 0));
+      if (await sequenceLock.read(isMarked)) continue;
+      await ledger.run(
+        (out) => encodeHouse(out, wallet),
+        () => undefined,
+      );
+    }
   }
 
   private check(): void {

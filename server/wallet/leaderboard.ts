@@ -110,11 +110,7 @@ export class Leaderboard {
   }
 
   /** Forecasts of a wallet; undefined where no market that it traded resolved in the period. */
-  accuracy(
-    account: number,
-    period: Period,
-    number = this.number(period),
-  ): Accuracy | undefined {
+  accuracy(account: number, period: Period, number = this.number(period)): Accuracy | undefined {
     return this.parts.results.accuracy(account, period, number);
   }
 

@@ -117,7 +117,6 @@ export class LedgerCommands {
   ): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const places = [encodeFunds(out, kind, fields)];
-    // Also an account of a log from before this command gets its mark so.
     encodeHouse(out, fields.wallet);
     addControlRecord(out, record);
     const [outcome] = await this.send(out, places, () =>

@@ -128,7 +128,8 @@ export class Forecasts implements FactProjection {
       const account = key.readUInt32BE(0);
       const found = this.of(account, 'all', 0);
       if (found === undefined || !isRanked(found)) continue;
-      if (this.ranks.has(this.boardOf('all', 0), { account, score: -found.brier, token: 0 })) continue;
+      if (this.ranks.has(this.boardOf('all', 0), { account, score: -found.brier, token: 0 }))
+        continue;
       throw new Error(`forecasts: wallet ${account} has no rank`);
     }
     return `${this.accuracies.getKeysCount()} accuracies`;
@@ -187,13 +188,7 @@ export class Forecasts implements FactProjection {
     }
   }
 
-  private add(
-    account: number,
-    period: Period,
-    time: number,
-    shares: bigint,
-    errors: bigint,
-  ): void {
+  private add(account: number, period: Period, time: number, shares: bigint, errors: bigint): void {
     const of = this.boardOf(period, time);
     const { number } = of;
     const key = accuracyKey(account, period, number);

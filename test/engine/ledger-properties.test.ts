@@ -44,7 +44,9 @@ const ALL_MET: readonly (readonly [kind: string, rule: keyof typeof RejectReason
     .map((rule) => ['redeem', rule as keyof typeof RejectReason] as const),
   ['invite', 'accepted'],
   ['revoke', 'accepted'],
-  ...(['accepted', 'seasonEnding', 'walletUnknown'] as const).map((rule) => ['house', rule] as const),
+  ...(['accepted', 'seasonEnding', 'walletUnknown'] as const).map(
+    (rule) => ['house', rule] as const,
+  ),
   ['order', 'exposureTooHigh'],
   ['order', 'tooManyOpen'],
   ...(['amountInvalid', 'idRepeated', 'seasonBusy', 'seasonEnding'] as const).map(

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { Event } from '../../engine/events.ts';
 import { setWeight } from '../../engine/ledger/payout.ts';
 import { resolutionOf } from '../../engine/ledger/reads.ts';
 import { accountCount, marketTokens, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
-import { Event } from '../../engine/events.ts';
 import { EntryCause, MatchKind } from '../../engine/tables/codes.ts';
 import {
   Fill,
