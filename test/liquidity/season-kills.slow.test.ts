@@ -18,8 +18,8 @@ import { SMALL_NODE, TestNode, temporaryDirectory, until } from '../common/node-
 import { preloaded } from '../common/preloaded.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { verified } from '../common/verified.ts';
-import { houseOf } from '../liquidity/house.ts';
 import { recoverFrom } from '../torture/simulated-node.ts';
+import { houseOf } from './house.ts';
 
 const UNIT = 1_000_000;
 const WALLETS = 2_500;
