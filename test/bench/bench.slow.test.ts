@@ -9,6 +9,7 @@ import { ledgerSizes } from '../../bench/engine/ledger-size.ts';
 import { resolutionSuite } from '../../bench/engine/resolution.bench.ts';
 import { backtestSuite, modelSuite } from '../../bench/paper/paper.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
+import { signaturesSuite } from '../../bench/server/signatures.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
 import { clusterLogSuite } from '../../bench/storage/cluster-log.bench.ts';
 import { logSuite } from '../../bench/storage/log.bench.ts';
@@ -39,6 +40,13 @@ test('an older engine takes the same streams beside this one', async () => {
 test('the validate suite checks orders with both packages', async () => {
   const measured = await validateSuite(4, 2);
   assert.equal(measured.length, 3);
+  assert(measured.every(({ perSecond }) => perSecond > 0));
+});
+
+test('the signatures suite recovers every signer, also by the functions of an older build', async () => {
+  const baseline = useCompiledNodes();
+  const measured = await signaturesSuite({ orders: 8, blocks: 2, baseline });
+  assert(measured.length >= 7, `${measured.length} figures`);
   assert(measured.every(({ perSecond }) => perSecond > 0));
 });
 
