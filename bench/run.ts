@@ -88,8 +88,8 @@ function inOwnProcess(...args: string[]): void {
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   engine: async () => {
     for (const part of ENGINE_PARTS) {
-      // These have nothing older to run beside.
-      const isAlone = part === 'replay' || part === 'ledger';
+      // It has nothing older to run beside.
+      const isAlone = part === 'replay';
       if (!isAlone || values.baseline === undefined) inOwnProcess(`engine-${part}`);
     }
   },
