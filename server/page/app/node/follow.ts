@@ -6,6 +6,7 @@ import { batch, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Book, type MarketStream, UnknownTokenError } from '../../../../client/client.ts';
 import type { MarketEvent } from '../../../../client/types.ts';
+import { clockText } from '../format.ts';
 import { publicClient } from './api.ts';
 
 export interface Quote {
@@ -28,10 +29,10 @@ export interface Levels {
 }
 
 export interface TapeTrade {
-  /** Unique in the page. */
-  readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
+  /** The same as a text, because making it takes longer than the rest. */
+  readonly time: string;
   readonly price: number;
   readonly size: number;
   /** True when the taker sold. */
@@ -57,7 +58,6 @@ const changed = new Set<string>();
 const drawn = new Map<string, Levels>();
 /** Trades since the last drawing, oldest first. */
 let traded: { readonly tokenId: string; readonly trade: TapeTrade }[] = [];
-let trades = 0;
 const tradeListeners = new Set<TradeListener>();
 const endListeners = new Set<() => void>();
 /** Tokens without a book: those of a market that takes no orders yet. */
@@ -188,10 +188,10 @@ function take(event: MarketEvent, book: Book | undefined): void {
       for (const { asset_id } of event.price_changes) note(asset_id);
       return;
     case 'last_trade_price': {
-      trades += 1;
+      const at = Number(event.timestamp);
       const trade = {
-        id: `stream ${trades}`,
-        at: Number(event.timestamp),
+        at,
+        time: clockText(at),
         price: Number(event.price),
         size: Number(event.size),
         isSell: event.side === 'SELL',
