@@ -64,7 +64,7 @@ export function Tape({ decimals, market, outcome }: Shown) {
                 <span class="cell">{time}</span>
               </td>
               <td class={side}>
-                <span class="cell number">{taker}</span>
+                <span class="cell">{taker}</span>
               </td>
               <td>
                 <span class="cell number">{price}</span>
