@@ -39,7 +39,7 @@ function Event({ event }: { readonly event: MarketEvent }) {
           {tags.length > 0 && ` · ${tags.join(', ')}`}
         </p>
       </header>
-      <section class="card" aria-label="Markets of the event">
+      <section class="card list" aria-label="Markets of the event">
         <ul class="chances large">
           {markets.map((market) => (
             <li key={market.id}>
@@ -53,7 +53,7 @@ function Event({ event }: { readonly event: MarketEvent }) {
         </ul>
         {isWhole && <p class="muted">One of these wins. The chances add up to {percent} %.</p>}
       </section>
-      <section class="card" aria-label="History of the chances">
+      <section class="card history" aria-label="History of the chances">
         <HistoryChart
           lines={leading.map(({ question, tokens }) => ({
             tokenId: tokens[0] ?? '',
