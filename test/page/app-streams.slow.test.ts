@@ -19,7 +19,7 @@ const IDLE_MS = 1_000;
 const STYLED_MAX = 60;
 const LAID_OUT_MAX = 100;
 const LAID_OUT_WITH_TRADES_MAX = 300;
-/** Of a frame's work at the 95th percentile to that of an idle page; five to nine alone on a machine. */
+/** Work of a frame at the 95th percentile to that of an idle page's median frame. */
 const WORK_MAX = 30;
 const EVERY_MS = 20;
 const SLOWER = 4;

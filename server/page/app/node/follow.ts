@@ -31,7 +31,7 @@ export interface Levels {
 export interface TapeTrade {
   /** Unix milliseconds. */
   readonly at: number;
-  /** The same as a text, because making it takes longer than the rest. */
+  /** Text of that time, because making it takes longer than the rest. */
   readonly time: string;
   readonly price: number;
   readonly size: number;
