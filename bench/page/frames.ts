@@ -30,10 +30,10 @@ interface TraceEvent {
   };
 }
 
-const RUN = 'RunTask';
-const STYLE = 'UpdateLayoutTree';
-const LAYOUT = 'Layout';
-const NAMES: ReadonlySet<string> = new Set([RUN, STYLE, LAYOUT]);
+const TASK = 'RunTask';
+const RESOLVED = 'UpdateLayoutTree';
+const LAID_OUT = 'Layout';
+const NAMES: ReadonlySet<string> = new Set([TASK, RESOLVED, LAID_OUT]);
 
 const US = 1_000;
 const CATEGORIES = [
@@ -68,8 +68,8 @@ export async function framesOf(page: Page, run: () => Promise<unknown>): Promise
     while (frame + 1 < frames.length && frames[frame + 1]!.ts < ts + dur) frame++;
     const own = work[frame];
     if (own === undefined) continue;
-    if (name === STYLE) own.styled += args?.elementCount ?? 0;
-    else if (name === LAYOUT) own.laidOut += args?.beginData?.totalObjects ?? 0;
+    if (name === RESOLVED) own.styled += args?.elementCount ?? 0;
+    else if (name === LAID_OUT) own.laidOut += args?.beginData?.totalObjects ?? 0;
     else {
       own.processor += tdur / US;
       own.elapsed += dur / US;
