@@ -3,6 +3,19 @@
  * writes it anew, and a test holds it up to date.
  */
 
+export interface AnswerEvent {
+  readonly event_type: 'answer';
+  readonly op: 'order' | 'cancel' | 'replace';
+  readonly id: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: OrderResult | CancelAnswer | ReplaceAnswer | {
+    readonly error: string;
+    readonly detail?: string;
+    readonly code?: string;
+  };
+}
+
 export interface BalanceAnswer {
   readonly balance: string;
   readonly allowances: Readonly<Record<string, string>>;
@@ -539,6 +552,23 @@ export interface LedgerBalanceAnswer {
     readonly total: string;
     readonly reserved: string;
     readonly free: string;
+  }[];
+}
+
+export interface LiquidityMarket {
+  readonly condition: string;
+  readonly slug: string;
+  readonly wallet: string;
+  readonly state: 'quoted' | 'halted' | 'removed' | 'ended' | 'resolved';
+  readonly paid_in: string;
+  readonly paid_out: string;
+  readonly cash: string;
+  readonly orders: number;
+  readonly outcomes: readonly {
+    readonly outcome: string;
+    readonly shares: string;
+    readonly price: string | null;
+    readonly result: string;
   }[];
 }
 
@@ -1681,6 +1711,7 @@ export type UserEvent =
   | TradeEvent
   | BalanceEvent
   | ResumedEvent
+  | AnswerEvent
   | UserSubscriptionEvent;
 export type ValueAnswer = readonly {
   readonly user: string;
@@ -2697,6 +2728,15 @@ export interface Routes {
       readonly status: 404;
       readonly error: string;
     })[];
+  };
+  'GET /liquidity': {
+    query: {
+      readonly condition: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly LiquidityMarket[];
+    };
   };
   'GET /trades': {
     query: {

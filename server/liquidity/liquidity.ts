@@ -148,19 +148,14 @@ export class Liquidity {
     const rows: LiquidityRow[] = [];
     for (const condition of this.parts.terms.keys()) {
       const maker = this.makerOf(condition);
-      if (maker === undefined) continue;
-      const account = await maker.readAccount();
-      rows.push({
-        condition,
-        market: maker.market,
-        wallet: maker.address,
-        terms: this.termsOf(maker),
-        account,
-        chance: maker.chance(account),
-        orders: maker.openOrders(),
-      });
+      if (maker !== undefined) rows.push(await this.rowOf(maker));
     }
     return rows;
+  }
+
+  /** Account of a market; undefined where it was never paid in to. */
+  async find(market: MarketRow): Promise<LiquidityRow | undefined> {
+    return this.has(market) ? this.rowOf(this.makerOfMarket(market)) : undefined;
   }
 
   facts(): LiquidityFacts {
@@ -177,6 +172,19 @@ export class Liquidity {
 
   private termsOf({ condition }: HouseMaker): LiquidityTerms {
     return this.parts.terms.get(condition) ?? NONE;
+  }
+
+  private async rowOf(maker: HouseMaker): Promise<LiquidityRow> {
+    const account = await maker.readAccount();
+    return {
+      condition: maker.condition,
+      market: maker.market,
+      wallet: maker.address,
+      terms: this.termsOf(maker),
+      account,
+      chance: maker.chance(account),
+      orders: maker.openOrders(),
+    };
   }
 
   private makerOf(condition: string): HouseMaker | undefined {

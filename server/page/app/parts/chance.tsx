@@ -7,7 +7,7 @@ import { isVoid, type Market, winnerOf } from '../node/markets.ts';
 
 const NARROW = 0.1;
 
-/** How a market ended, or what is proposed, and when; nothing before. */
+/** Result of a market or its proposed payout, with the time; nothing before. */
 export function Ended({ market }: { readonly market: Market }) {
   const { proposed, resolution } = market;
   const payout = resolution ?? proposed;

@@ -9,7 +9,7 @@ export type ChartOptions = Omit<uPlot.Options, 'width' | 'height'>;
 
 export interface ChartProps {
   readonly data: ChartData;
-  /** What the chart shows, in words. */
+  /** Content of the chart in words. */
   readonly label: string;
   readonly emptyText: string;
   /** Names the options: other ones draw a new chart. */

@@ -13,7 +13,7 @@ import { Scroll } from './scroll.tsx';
 
 const ROWS = 20;
 const READ = 200;
-/** Of the finest tick. */
+/** Decimals of the finest tick. */
 const PRICE_STEPS = 10_000;
 
 interface Shown {

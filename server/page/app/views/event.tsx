@@ -5,10 +5,10 @@ import { momentText, volumeText } from '../format.ts';
 import { useTokens } from '../node/follow.ts';
 import { useLoaded } from '../node/load.ts';
 import { type Market, type MarketEvent, readEvent } from '../node/markets.ts';
-import { Chance, chanceOf, Ended } from '../parts/chance.tsx';
+import { chanceOf } from '../parts/chance.tsx';
 import { HistoryChart } from '../parts/history-chart.tsx';
+import { MarketLinks } from '../parts/market-links.tsx';
 import { Waiting } from '../parts/problem.tsx';
-import { linkTo } from '../route.ts';
 
 const READ_AGAIN_MS = 30_000;
 const LEADING = 4;
@@ -40,17 +40,7 @@ function Event({ event }: { readonly event: MarketEvent }) {
         </p>
       </header>
       <section class="card list" aria-label="Markets of the event">
-        <ul class="chances large">
-          {markets.map((market) => (
-            <li key={market.id}>
-              <a class="clip" href={linkTo('market', market.id)}>
-                {market.question}
-              </a>
-              <Ended market={market} />
-              {market.resolution === undefined && <Chance market={market} outcome={0} />}
-            </li>
-          ))}
-        </ul>
+        <MarketLinks markets={markets} isLarge />
         {isWhole && <p class="muted">One of these wins. The chances add up to {percent} %.</p>}
       </section>
       <section class="card history" aria-label="History of the chances">

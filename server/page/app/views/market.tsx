@@ -18,6 +18,7 @@ import { chanceOf, sourceText } from '../parts/chance.tsx';
 import { DepthChart } from '../parts/depth-chart.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { HistoryChart } from '../parts/history-chart.tsx';
+import { House } from '../parts/house.tsx';
 import { Ladder } from '../parts/ladder.tsx';
 import { MarketOutcome, STATES } from '../parts/market-outcome.tsx';
 import { OpenOrders } from '../parts/open-orders.tsx';
@@ -95,6 +96,7 @@ function MarketPage({ market, outcome, price }: Shown) {
         <h2>Rules</h2>
         <p>{market.rules === '' ? 'The market has no rules of its own.' : market.rules}</p>
         <p class="muted">Ends {momentText(market.endDate)}</p>
+        <House market={market} />
       </section>
     </div>
   );
