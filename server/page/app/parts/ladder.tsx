@@ -26,7 +26,7 @@ interface Row {
   readonly total: number;
 }
 
-/** What is shown of a level. */
+/** Texts and marks of a level. */
 interface Cells {
   readonly isEmpty: ReadonlySignal<boolean>;
   readonly price: ReadonlySignal<string>;

@@ -80,7 +80,7 @@ export function Tape({ decimals, market, outcome }: Shown) {
   );
 }
 
-/** What is shown of a trade. */
+/** Texts of a trade. */
 type Row = Readonly<Record<'time' | 'side' | 'taker' | 'price' | 'size', ReadonlySignal<string>>>;
 
 function listOf(decimals: number) {
