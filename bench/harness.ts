@@ -73,6 +73,7 @@ export function measureBeside(
   }
   const ratios = times[1]!.map((time, block) => time / times[0]![block]!).sort();
   const byProcessor = medianOf(processor[1]!) / medianOf(processor[0]!);
+  const nsOfProcessor = (1e3 * medianOf(processor[0]!)) / own.messages;
   const measured = tasks.map(({ messages, name }, i) => {
     const perSecond = (messages * 1_000) / medianOf(times[i]!);
     return { name: i === 0 ? name : `${name}, ${beside}`, perSecond };
@@ -80,7 +81,8 @@ export function measureBeside(
   const [now, before] = measured.map(({ perSecond }) => perSecond);
   process.stdout.write(
     `${own.name.padEnd(44)} ${(1e9 / now!).toFixed(0)} ns, ${beside} ${(1e9 / before!).toFixed(0)} ns: ` +
-      `${(now! / before!).toFixed(2)} x, by processor time ${byProcessor.toFixed(2)} x ` +
+      `${(now! / before!).toFixed(2)} x, by processor time ${byProcessor.toFixed(2)} x, ` +
+      `${nsOfProcessor.toFixed(0)} ns ` +
       `(by block ${ratios[0]!.toFixed(2)} to ` +
       `${ratios.at(-1)!.toFixed(2)}, median ${medianOf(ratios).toFixed(2)}; ${blocks} blocks)\n`,
   );

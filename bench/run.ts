@@ -24,11 +24,13 @@ import { HTTP_FULL, httpSuite } from './http/http.bench.ts';
 import { LEDGER_FULL, ledgerSuite } from './orders/ledger.bench.ts';
 import { METRICS_FULL, metricsSuite } from './orders/metrics.bench.ts';
 import { orderPathSuite, PATH_FULL, type PathShape } from './orders/order-path.bench.ts';
+import { ORDER_STREAM_FULL, orderStreamSuite } from './orders/order-stream.bench.ts';
 import { PAGE_FRAMES_FULL, pageFramesSuite } from './page/page-frames.bench.ts';
 import { fillModelSuite } from './paper/fill-model.bench.ts';
 import { MIRROR_FULL, mirrorSuite } from './paper/mirror.bench.ts';
 import { backtestSuite, modelSuite, PAPER_FULL } from './paper/paper.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
+import { SIGNATURES_FULL, signaturesSuite } from './server/signatures.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
 import { SPANS_FULL, spansSuite } from './spans/spans.bench.ts';
 import { CLUSTER_LOG_FULL, clusterLogSuite } from './storage/cluster-log.bench.ts';
@@ -41,6 +43,8 @@ import {
   restartLedgerSuite,
   restartSuite,
 } from './storage/restart.bench.ts';
+import { CONNECTIONS_FULL, sizesSuite } from './storage/sizes.bench.ts';
+import { START_FULL, startSuite } from './storage/start.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -85,8 +89,8 @@ function inOwnProcess(...args: string[]): void {
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   engine: async () => {
     for (const part of ENGINE_PARTS) {
-      // These have nothing older to run beside.
-      const isAlone = part === 'replay' || part === 'ledger';
+      // It has nothing older to run beside.
+      const isAlone = part === 'replay';
       if (!isAlone || values.baseline === undefined) inOwnProcess(`engine-${part}`);
     }
   },
@@ -104,6 +108,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   mirror: () => mirrorSuite(MIRROR_FULL),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),
+  signatures: () => signaturesSuite({ ...SIGNATURES_FULL, ...beside }),
   spans: () => spansSuite(SPANS_FULL),
   catalog: () => catalogSuite(CATALOG_FULL),
   http: () => httpSuite(HTTP_FULL),
@@ -113,9 +118,12 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   cluster: () => clusterSuite({ ...CLUSTER_FULL, ...beside }),
   'cluster-log': () => clusterLogSuite(CLUSTER_LOG_FULL),
   pauses: () => pausesSuite(PAUSES_FULL),
+  start: () => startSuite({ ...START_FULL, ...beside }),
   restart: () => restartSuite(RESTART_FULL),
+  sizes: () => sizesSuite(CONNECTIONS_FULL),
   'restart-ledger': () => restartLedgerSuite(RESTART_LEDGER_FULL),
   'order-path': () => orderPathSuite(path),
+  'order-stream': () => orderStreamSuite(ORDER_STREAM_FULL),
   metrics: () => metricsSuite(METRICS_FULL),
   paper: async () => {
     inOwnProcess('paper-backtest', ...files);
@@ -135,6 +143,7 @@ const parts: typeof suites = {
   'paper-apply': async () => modelSuite(PAPER_FULL),
   'demo-disk': () => demoDiskSuite(DEMO_DISK_FULL),
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
+  'catalog-search': () => catalogSuite(CATALOG_FULL, ['search']),
   'catalog-size': () => catalogSuite(CATALOG_FULL, ['size']),
   'catalog-switch': () => catalogSuite(CATALOG_FULL, ['switching']),
   ...Object.fromEntries(

@@ -36,7 +36,7 @@ const PROGRAMS = [
 ];
 
 /** Packages that load native files, threads or descriptions from paths relative to their own. */
-const APART = new Set(['etcd3', 'lmdb', 'pino', 'piscina']);
+const APART = new Set(['etcd3', 'pino', 'piscina']);
 
 /** The compiler's output. */
 export const COMPILED = resolve(import.meta.dirname, '..');
@@ -94,6 +94,8 @@ const OUTPUT: OutputOptions = {
   chunkFileNames: 'chunks/[name].js',
   manualChunks: chunkOf,
   minifyInternalExports: false,
+  // Each import is resolved and looked up by each thread, and a start has thousands of them otherwise.
+  hoistTransitiveImports: false,
 };
 
 /** Writes the bundle into a folder. Returns the files that it is made of. */

@@ -54,7 +54,7 @@ let count = 0;
 for (const folder of FOLDERS) {
   for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
     const path = `${folder}/${name}`;
-    if (!name.endsWith('.ts') || OWN.includes(path)) continue;
+    if (!/\.tsx?$/.test(name) || OWN.includes(path)) continue;
     const text = readFileSync(join(ROOT, path), 'utf8').replace(ON_WIRE, '');
     for (const [index, message] of placesIn(text)) {
       count += 1;

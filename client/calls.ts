@@ -110,6 +110,11 @@ export class Calls {
     this.#identity = identity;
   }
 
+  /** Returns calls with the same credentials over another transport. */
+  over(http: Transport): Calls {
+    return new Calls(http, this.clock, this.#patienceMs, this.#prefix, this.#identity);
+  }
+
   get identity(): Identity {
     if (this.#identity === undefined) throw new Error('this call needs a wallet or a key');
     return this.#identity;

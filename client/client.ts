@@ -11,6 +11,7 @@ import { Calls, type RouteKey, type RouteRequest, ServerClock } from './calls.ts
 import { Catalog } from './catalog.ts';
 import type { ApiKey, Identity } from './credentials.ts';
 import { type Signer, signingDomainOf } from './exchange.ts';
+import { TIMEOUT_MS } from './http.ts';
 import { type Invitation, Keys } from './keys.ts';
 import { type Funds, Ledger } from './ledger.ts';
 import { MarketData } from './market-data.ts';
@@ -20,6 +21,7 @@ import { Portfolio, type Position, type PositionsQuery, type ValueQuery } from '
 import { type MarketHandlers, MarketStream } from './streams/market-stream.ts';
 import { OwnState } from './streams/own-state.ts';
 import type { StreamUrl } from './streams/socket.ts';
+import { StreamTransport } from './streams/stream-transport.ts';
 import { type UserHandlers, UserStream } from './streams/user-stream.ts';
 import type { ExchangeInfoAnswer, LastPriceAnswer, Routes } from './types.ts';
 
@@ -90,13 +92,16 @@ export class NodeClient {
   readonly #portfolio: Portfolio;
   readonly #nodes: Nodes;
   readonly #patienceMs: number;
+  readonly #timeoutMs: number;
 
   private constructor(
     nodes: Nodes,
     info: ExchangeInfoAnswer,
     calls: Calls,
-    { depositWallet, orderVersion, patienceMs = PATIENCE_MS, wallet }: ClientOptions,
+    options: ClientOptions,
   ) {
+    const { depositWallet, orderVersion, patienceMs = PATIENCE_MS, wallet } = options;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.#nodes = nodes;
     this.#patienceMs = patienceMs;
     this.#calls = calls;
@@ -196,10 +201,15 @@ export class NodeClient {
     return MarketStream.open(this.#streams('/ws/market'), this.#patienceMs, tokens, handlers);
   }
 
+  /**
+   * Own orders, trades and balances, each event once and in order. The `orders` of the stream place and cancel over it.
+   */
   followUser(handlers: UserHandlers): Promise<UserStream> {
     const { clock, identity } = this.#calls;
     const own = new OwnState(this.orders, Number(clock.now()));
-    return UserStream.open(this.#streams('/ws/user'), this.#patienceMs, identity, own, handlers);
+    const requests = new StreamTransport(this.#nodes, this.#timeoutMs);
+    const parts = { own, requests, orders: this.orders.over(requests) };
+    return UserStream.open(this.#streams('/ws/user'), this.#patienceMs, identity, parts, handlers);
   }
 
   /** Closes all connections of calls. Streams are closed separately. */

@@ -1,6 +1,6 @@
 /**
  * Single entry point of the client to the package @noble/hashes, and to what is faster where it runs
- * in Node: node:crypto, and the package keccak if that is installed. Bytes and their texts.
+ * in Node: node:crypto, and keccak.ts. Bytes and their texts.
  * Non-goals: streaming.
  */
 import { hmac } from '@noble/hashes/hmac.js';
@@ -8,23 +8,15 @@ import { sha1 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as utils from '@noble/hashes/utils.js';
-import { builtin, optionalPackage } from './platform.ts';
-
-interface Keccak {
-  update(data: Uint8Array): Keccak;
-  digest(): Uint8Array;
-}
+import { Keccak } from './keccak.ts';
+import { builtin } from './platform.ts';
 
 const buffers = builtin<typeof import('node:buffer')>('node:buffer')?.Buffer;
 const crypto = builtin<typeof import('node:crypto')>('node:crypto');
-/** Its native part hashes an order in a tenth of the time. */
-const native = optionalPackage<(algorithm: 'keccak256') => Keccak>('keccak');
+const keccak = buffers === undefined ? undefined : new Keccak();
 
 export function keccak256(data: Uint8Array): Uint8Array {
-  if (native === undefined || buffers === undefined) return keccak_256(data);
-  return native('keccak256')
-    .update(buffers.from(data.buffer, data.byteOffset, data.length))
-    .digest();
+  return keccak === undefined ? keccak_256(data) : keccak.hash(data);
 }
 
 /** In hex. */

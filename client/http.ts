@@ -44,7 +44,8 @@ export interface Transport extends NodeChoice {
   close(): void;
 }
 
-const TIMEOUT_MS = 10_000;
+/** Longest wait for an answer where an option says nothing. */
+export const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 8;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 /** System calls before the first byte of a request. */

@@ -23,6 +23,7 @@ import {
   type Signer,
   type SigningDomain,
 } from './exchange.ts';
+import type { Transport } from './http.ts';
 import { rowsOnce } from './lists.ts';
 import { type MarketTerms, type Sweep, sweepOf } from './market-order.ts';
 import { refusalCode } from './refusals.ts';
@@ -94,7 +95,7 @@ export class Orders {
   readonly #wallet: Signer | undefined;
   readonly #exchange: SigningDomain;
   readonly #payer: Pick<OrderFields, 'depositWallet'>;
-  readonly #terms = new Map<string, Promise<TokenTerms>>();
+  readonly #terms: Map<string, Promise<TokenTerms>>;
 
   /** @param depositWallet pays for the orders, where it is given */
   constructor(
@@ -102,11 +103,25 @@ export class Orders {
     wallet: Signer | undefined,
     signing: SigningDomain,
     depositWallet?: string,
+    terms = new Map<string, Promise<TokenTerms>>(),
   ) {
     this.#calls = calls;
+    this.#terms = terms;
     this.#wallet = wallet;
     this.#exchange = signing;
     this.#payer = depositWallet === undefined ? {} : { depositWallet };
+  }
+
+  /** Returns orders of the same wallet over another transport. */
+  over(http: Transport): Orders {
+    const { depositWallet } = this.#payer;
+    return new Orders(
+      this.#calls.over(http),
+      this.#wallet,
+      this.#exchange,
+      depositWallet,
+      this.#terms,
+    );
   }
 
   /** Signs an order. The terms of its market are requested with the first order of a token. */

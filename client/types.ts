@@ -3,6 +3,19 @@
  * writes it anew, and a test holds it up to date.
  */
 
+export interface AnswerEvent {
+  readonly event_type: 'answer';
+  readonly op: 'order' | 'cancel' | 'replace';
+  readonly id: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: OrderResult | CancelAnswer | ReplaceAnswer | {
+    readonly error: string;
+    readonly detail?: string;
+    readonly code?: string;
+  };
+}
+
 export interface BalanceAnswer {
   readonly balance: string;
   readonly allowances: Readonly<Record<string, string>>;
@@ -539,6 +552,23 @@ export interface LedgerBalanceAnswer {
     readonly total: string;
     readonly reserved: string;
     readonly free: string;
+  }[];
+}
+
+export interface LiquidityMarket {
+  readonly condition: string;
+  readonly slug: string;
+  readonly wallet: string;
+  readonly state: 'quoted' | 'halted' | 'removed' | 'ended' | 'resolved';
+  readonly paid_in: string;
+  readonly paid_out: string;
+  readonly cash: string;
+  readonly orders: number;
+  readonly outcomes: readonly {
+    readonly outcome: string;
+    readonly shares: string;
+    readonly price: string | null;
+    readonly result: string;
   }[];
 }
 
@@ -1552,6 +1582,7 @@ export type DataResolutions = readonly {
   readonly resolution_source?: 'reported';
   readonly was_arbitrated?: false;
   readonly resolved_at?: string;
+  readonly resolution_note?: string;
 }[];
 
 export type HoldersAnswer = readonly {
@@ -1681,6 +1712,7 @@ export type UserEvent =
   | TradeEvent
   | BalanceEvent
   | ResumedEvent
+  | AnswerEvent
   | UserSubscriptionEvent;
 export type ValueAnswer = readonly {
   readonly user: string;
@@ -2698,6 +2730,15 @@ export interface Routes {
       readonly error: string;
     })[];
   };
+  'GET /liquidity': {
+    query: {
+      readonly condition: string;
+    };
+    body: undefined;
+    answer: {
+      readonly data: readonly LiquidityMarket[];
+    };
+  };
   'GET /trades': {
     query: {
       readonly limit?: number;
@@ -2868,8 +2909,8 @@ export interface Routes {
   };
   'GET /v2/leaderboard/brier': {
     query: {
-      readonly time_period?: 'day' | 'week' | 'month' | 'all';
-      readonly timePeriod?: 'day' | 'week' | 'month' | 'all';
+      readonly time_period?: 'day' | 'week' | 'month' | 'all' | 'season';
+      readonly timePeriod?: 'day' | 'week' | 'month' | 'all' | 'season';
       readonly user?: string;
       readonly limit?: number;
       readonly cursor?: string;
@@ -3003,6 +3044,8 @@ export interface Routes {
         readonly name: string;
         readonly profit: string;
         readonly volume: string;
+        readonly brier: string | null;
+        readonly resolved_markets: number;
       }[];
       readonly next_cursor: string;
       readonly limit: number;

@@ -14,7 +14,7 @@ import { LocalNode } from '../load/load-node.ts';
 import { exchangeOf } from '../load/load-orders.ts';
 import { Connection } from '../measure/connection.ts';
 import type { Request } from '../measure/prepare.ts';
-import { programOf } from './node-sides.ts';
+import { openSide, programOf, type Side, sideRatios, takeTurns } from './node-sides.ts';
 import type { Bodies, Floors, PartTimes } from './path-parts.ts';
 import { Traffic } from './traffic.ts';
 
@@ -60,6 +60,11 @@ const COLD = 20;
 const ORDERS_PER_SECOND = 20_000;
 /** Orders of each burst that the floors take. */
 const FLOOR_ORDERS = 3_000;
+/** Throughput at saturation to that of the baseline. */
+const BASELINE_AIMS = [
+  [BATCH, 1.3],
+  [1, 1.25],
+] as const;
 
 export async function orderPathSuite(
   shape: PathShape,
@@ -73,6 +78,7 @@ export async function orderPathSuite(
     if (wanted.includes('saturation') || wanted.includes('half')) {
       await suite.load(wanted.includes('half'));
     }
+    if (wanted.includes('saturation')) await suite.saturateBeside();
     if (wanted.includes('unsigned')) await suite.unsigned();
     return suite.ratios;
   } finally {
@@ -184,6 +190,31 @@ class Suite {
       latencies(name, latencyMs);
       const ratio = percentile(latencyMs, 0.99) / percentile(latencyMs, 0.5);
       this.ratio('  p99 to p50', ratio, 'at most', 5);
+    }
+  }
+
+  /** Saturates nodes of both builds by turns. */
+  async saturateBeside(): Promise<void> {
+    const { baseline, environment = {}, rounds, saturated: orders } = this.shape;
+    if (baseline === undefined) return;
+    for (const [batch, aim] of BASELINE_AIMS) {
+      const turns = { rounds, orders, batch, unsigned: false };
+      const what = batch === 1 ? 'single orders' : `batches of ${batch}`;
+      const main = programOf(baseline);
+      const sides: Side[] = [];
+      try {
+        for (const side of [
+          { name: `saturation, ${what}, the baseline`, environment, main },
+          { name: '  this build', environment },
+        ]) {
+          sides.push(await openSide(this.directory, side, turns));
+        }
+        const both = sides as [Side, Side];
+        await takeTurns(both, turns);
+        this.ratios.push(...sideRatios(both, aim));
+      } finally {
+        for (const { node } of sides) await node.stop();
+      }
     }
   }
 

@@ -3,6 +3,7 @@
  *
  * Thread: the suite's only one. Non-goals: several sending processes (bench/measure has them).
  */
+import type { ApiKey } from '../../client/credentials.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { openClient } from '../load/load-client.ts';
 import { exchangeOf } from '../load/load-orders.ts';
@@ -24,6 +25,8 @@ export interface TrafficOptions {
   readonly unsigned: boolean;
   /** True where the node keeps a ledger: its faucet is open, and wallets need shares. */
   readonly hasLedger?: boolean;
+  /** Wallets that send orders. */
+  readonly wallets?: number;
 }
 
 export interface Burst {
@@ -37,13 +40,21 @@ const MARKETS = 12;
 const DRAIN_MS = 10_000;
 
 export class Traffic {
+  /** Keys of the wallets that send orders. */
+  readonly keys: readonly ApiKey[];
   readonly #url: URL;
   readonly #signing: Signing;
   readonly #drawer: (batch: number) => Drawer;
   readonly #drawers = new Map<number, Drawer>();
 
-  private constructor(url: URL, signing: Signing, drawer: (batch: number) => Drawer) {
+  private constructor(
+    url: URL,
+    signing: Signing,
+    keys: readonly ApiKey[],
+    drawer: (batch: number) => Drawer,
+  ) {
     this.#url = url;
+    this.keys = keys;
     this.#signing = signing;
     this.#drawer = drawer;
   }
@@ -51,12 +62,12 @@ export class Traffic {
   /** Issues keys, and fills the books of a node that was started with the usual configuration. */
   static async open(
     url: URL,
-    { hasLedger = false, orders, unsigned }: TrafficOptions,
+    { hasLedger = false, orders, unsigned, wallets = WALLETS }: TrafficOptions,
   ): Promise<Traffic> {
     const read = readConfig({}, [], 1);
     if (!read.ok) throw new Error(read.problems.join('; '));
     const signing = signingOf(read.config);
-    const options: MeasureOptions = { ...optionsOf(orders), url };
+    const options: MeasureOptions = { ...optionsOf(orders, wallets), url };
     const client = openClient(url);
     const level1 = { prefix: signing.credentialPrefix, chainId: signing.chainId };
     const stage = await Stage.open(client, level1, options);
@@ -71,6 +82,7 @@ export class Traffic {
     return new Traffic(
       url,
       signing,
+      accounts.map(({ key }) => key),
       (batch) =>
         new Drawer({
           random: new Random(`${options.seed}/${batch}`),
@@ -156,11 +168,11 @@ async function sendAll(
   return sent;
 }
 
-function optionsOf(orders: number): Omit<MeasureOptions, 'url'> {
+function optionsOf(orders: number, wallets: number): Omit<MeasureOptions, 'url'> {
   const parsed = parseMeasureOptions(
     [
       ...['--rate', 'max', '--orders', String(orders), '--mix', 'fok=100', '--seed', 'order-path'],
-      ...['--wallets', String(WALLETS), '--markets', String(MARKETS)],
+      ...['--wallets', String(wallets), '--markets', String(MARKETS)],
     ],
     Date.now(),
   );

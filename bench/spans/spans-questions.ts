@@ -206,6 +206,7 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /holders': (store, round) =>
     get(`/holders?market=${named(store, round)}&limit=500&minBalance=0`),
   'GET /oi': (store, round) => get(`/oi?market=${named(store, round)}`),
+  'GET /liquidity': (store, round) => get(`/liquidity?condition=${named(store, round)}`),
   'GET /live-volume': ({ largestEvent }) => get(`/live-volume?id=${largestEvent}`),
   'GET /v1/leaderboard': () => get('/v1/leaderboard?timePeriod=ALL&limit=50&offset=1000'),
   'GET /v2/leaderboard': ({ whale }, round) =>

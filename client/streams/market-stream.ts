@@ -39,7 +39,7 @@ export class MarketStream {
       opened: (send) => {
         this.#books.clear();
         this.#isLost = false;
-        send({ type: 'market', assets_ids: this.#tokens, ack: true });
+        send(JSON.stringify({ type: 'market', assets_ids: this.#tokens, ack: true }));
       },
       text: (text) => this.#take(JSON.parse(text) as MarketEvent | MarketErrorEvent),
       ended: () => this.#lose('the connection ended'),

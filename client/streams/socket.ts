@@ -8,7 +8,7 @@ import { optionalPackage } from '../platform.ts';
 import { backOffMs } from '../retry.ts';
 
 export interface SocketHandlers {
-  opened(send: (message: object) => void): void;
+  opened(send: (text: string) => void): void;
   text(text: string): void;
   /** The connection is closed; another one follows. */
   ended?(): void;
@@ -140,7 +140,7 @@ export class Socket {
       if (performance.now() - this.#receivedAt > SILENCE_MS_MAX) this.restart();
       else socket.send(PING);
     }, PING_EVERY_MS);
-    this.#handlers.opened((message) => socket.send(JSON.stringify(message)));
+    this.#handlers.opened((text) => socket.send(text));
   }
 
   #drop(): void {

@@ -7,6 +7,7 @@
 import type { Identity } from '../credentials.ts';
 import { NoAnswerError } from '../errors.ts';
 import { fundsOf } from '../ledger.ts';
+import type { Orders } from '../orders.ts';
 import type {
   BalanceEvent,
   OrderEvent,
@@ -17,6 +18,7 @@ import type {
 } from '../types.ts';
 import type { OwnEvent, OwnState } from './own-state.ts';
 import { Socket, type StreamUrl } from './socket.ts';
+import type { StreamTransport } from './stream-transport.ts';
 
 export interface UserHandlers {
   order?(event: OrderEvent): void;
@@ -36,7 +38,20 @@ export interface UserHandlers {
 /** Reconnects to a node that is behind before its place counts. */
 const BEHIND_MAX = 3;
 
+interface UserStreamParts {
+  readonly own: OwnState;
+  readonly requests: StreamTransport;
+  /** Orders whose transport is `requests`. */
+  readonly orders: Orders;
+}
+
 export class UserStream {
+  /**
+   * Orders of the wallet. `post`, `send`, `replace` and `cancel` of one order go over the stream while it is connected, and
+   * else over HTTP, as all others do; an order is placed once in any case.
+   */
+  readonly orders: Orders;
+  readonly #requests: StreamTransport;
   readonly #handlers: UserHandlers;
   readonly #socket: Socket;
   readonly #sequences = new Map<string, string>();
@@ -53,11 +68,13 @@ export class UserStream {
     url: StreamUrl,
     patienceMs: number,
     identity: Identity,
-    own: OwnState,
+    { orders, own, requests }: UserStreamParts,
     handlers: UserHandlers,
   ) {
     this.#handlers = handlers;
     this.#own = own;
+    this.#requests = requests;
+    this.orders = orders;
     const auth = 'key' in identity ? identity.key : { apiKey: identity.readOnlyKey };
     this.#socket = new Socket(url, patienceMs, {
       opened: (send) => {
@@ -66,10 +83,15 @@ export class UserStream {
           sequence,
         }));
         const custom_feature_enabled = handlers.balance !== undefined;
-        send({ type: 'user', auth, custom_feature_enabled, resume, ack: true });
+        send(JSON.stringify({ type: 'user', auth, custom_feature_enabled, resume, ack: true }));
+        requests.opened(send);
       },
+      ended: () => requests.ended(),
       text: (text) => this.#take(JSON.parse(text) as UserEvent | UserErrorEvent),
-      refused: (reason) => this.#handlers.refused?.(reason),
+      refused: (reason) => {
+        requests.ended();
+        this.#handlers.refused?.(reason);
+      },
     });
   }
 
@@ -78,13 +100,13 @@ export class UserStream {
     url: StreamUrl,
     patienceMs: number,
     identity: Identity,
-    own: OwnState,
+    parts: UserStreamParts,
     handlers: UserHandlers,
   ): Promise<UserStream> {
-    const stream = new UserStream(url, patienceMs, identity, own, handlers);
+    const stream = new UserStream(url, patienceMs, identity, parts, handlers);
     await stream.#socket.firstReady;
     try {
-      await own.begin();
+      await parts.own.begin();
     } catch (error) {
       stream.close();
       throw error;
@@ -109,6 +131,7 @@ export class UserStream {
   close(): void {
     this.#isClosed = true;
     this.#socket.close();
+    this.#requests.ended();
   }
 
   async #catchUp(): Promise<void> {
@@ -162,6 +185,7 @@ export class UserStream {
 
   #take(event: UserEvent | UserErrorEvent): void {
     if ('error' in event) this.#problem(event);
+    else if (event.event_type === 'answer') this.#requests.answered(event);
     else if (event.event_type === 'resumed') this.#resumed(event);
     // The places come before it, and say more.
     else if (event.event_type === 'subscription') return;

@@ -4,14 +4,13 @@
  *
  * Thread: I/O, while workers write.
  */
-import { resolutionOf } from '../../engine/ledger/reads.ts';
 import { marketFlags, marketTokens } from '../../engine/reads.ts';
 import { MarketFlag } from '../../engine/tables/codes.ts';
-import type { MarketRow } from '../../engine/tables/units.ts';
 import { microText, parseMicroUp } from '../common/decimal.ts';
 import type { Static } from '../common/schema.ts';
 import { bytesToHex } from '../common/uint256.ts';
-import type { Liquidity, LiquidityPayment, LiquidityRow } from '../liquidity/liquidity.ts';
+import type { Liquidity, LiquidityPayment } from '../liquidity/liquidity.ts';
+import { type LiquidityNames, shownLiquidity } from '../liquidity/liquidity-row.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { isOperatorId } from '../wallet/request-id.ts';
 import { checksumText } from './key-operations.ts';
@@ -21,14 +20,12 @@ import {
   type LedgerOperationParts,
   newRequestId,
   refusalOf,
-  signedText,
 } from './ledger-operations.ts';
 import { type OperationRefused, operation, refused, refusedField } from './operation-row.ts';
 import { NoInput } from './operation-schemas.ts';
 import {
   AddLiquidityInput,
   LiquidityAnswer,
-  type LiquidityMarket,
   LiquidityMarkets,
   RemoveLiquidityInput,
 } from './venue-schemas.ts';
@@ -38,10 +35,7 @@ export interface LiquidityOperationParts extends Pick<LedgerOperationParts, 'now
   readonly liquidity: Liquidity | undefined;
 }
 
-interface ListParts extends LiquidityOperationParts {
-  readonly namesOf: (market: MarketRow) => readonly string[] | undefined;
-  readonly slugOf: (market: MarketRow) => string | undefined;
-}
+interface ListParts extends LiquidityOperationParts, LiquidityNames {}
 
 type Answer = Static<typeof LiquidityAnswer> | OperationRefused;
 
@@ -49,7 +43,6 @@ const NO_MARKET = refused('UNKNOWN_MARKET', 'it is not registered');
 const ENDED = refused('MARKET_ENDED', 'it takes no orders again');
 const NOT_BINARY = refusedField('condition', 'the house quotes markets of two outcomes alone');
 const NO_ACCOUNT = refused('UNKNOWN_WALLET', 'the house never had liquidity in this market');
-const CHANCE_DECIMALS = 4;
 
 export const LIQUIDITY_OPERATIONS = [
   operation(
@@ -91,7 +84,7 @@ export const LIQUIDITY_OPERATIONS = [
     (parts: ListParts) => async () => {
       if (parts.liquidity === undefined) return LEDGER_OFF;
       const rows = await parts.liquidity.list();
-      return { markets: rows.map((row) => shownOf(parts, row)) };
+      return { markets: rows.map((row) => shownLiquidity(parts.t, parts, row)) };
     },
   ),
 ];
@@ -123,43 +116,4 @@ function paid(condition: string, id: string, payment: LiquidityPayment): Answer 
     amount: microText(outcome.first?.amount ?? amount),
     repeated: outcome.isRepeated,
   };
-}
-
-function shownOf(
-  { namesOf, slugOf, t }: ListParts,
-  { account, chance, condition, market, orders, terms, wallet }: LiquidityRow,
-): Static<typeof LiquidityMarket> {
-  const { cash, shares } = account;
-  const flags = marketFlags(t, market);
-  const names = namesOf(market);
-  return {
-    condition,
-    slug: slugOf(market) ?? '',
-    wallet: checksumText(bytesToHex(wallet, 0, wallet.length)),
-    state: stateOf(resolutionOf(t, market) !== undefined, flags, terms.depth > 0),
-    paid_in: microText(terms.paidIn),
-    paid_out: microText(terms.paidOut),
-    cash: microText(cash),
-    orders,
-    outcomes: shares.map((held, i) => {
-      const price = i === 0 ? chance : 1 - chance!;
-      return {
-        outcome: names?.[i] ?? '',
-        shares: microText(held),
-        price: chance === undefined ? null : price!.toFixed(CHANCE_DECIMALS),
-        result: signedText(cash + held + terms.paidOut - terms.paidIn),
-      };
-    }),
-  };
-}
-
-function stateOf(
-  isResolved: boolean,
-  flags: number,
-  quotes: boolean,
-): Static<typeof LiquidityMarket>['state'] {
-  if (isResolved) return 'resolved';
-  if ((flags & MarketFlag.ended) !== 0) return 'ended';
-  if (!quotes) return 'removed';
-  return (flags & MarketFlag.tradable) === 0 ? 'halted' : 'quoted';
 }

@@ -9,7 +9,8 @@ import { SCHEDULE_EXPONENT_MAX, TICK_GRIDS } from '../../engine/tables/units.ts'
 import { CONDITION_SOURCE } from '../../storage/catalog/condition-ids.ts';
 import { type TSchema, Type } from '../common/schema.ts';
 import { nameSchema, proseSchema } from '../common/text-schemas.ts';
-import { flag, oneOf, orNull, text, whole } from '../routes/shorthand.ts';
+import { LiquidityMarket } from '../liquidity/liquidity-row.ts';
+import { flag, oneOf, text, whole } from '../routes/shorthand.ts';
 import { OPERATOR_ID_RULE } from '../wallet/request-id.ts';
 import { STATEMENT_MAX, STATEMENT_PAGE, StatementEntryRow } from '../wallet/statement-schemas.ts';
 import { inputOf, limitOf, Wallet, WalletRef } from './operation-schemas.ts';
@@ -357,24 +358,6 @@ export const LiquidityAnswer = Type.Object({
   wallet: Wallet,
   amount: text('what was paid, a decimal'),
   repeated: Repeated,
-});
-export const LiquidityMarket = Type.Object({
-  condition: Condition,
-  slug: text(),
-  wallet: Wallet,
-  state: oneOf(['quoted', 'halted', 'removed', 'ended', 'resolved']),
-  paid_in: text('what was paid in'),
-  paid_out: text('what was paid out'),
-  cash: text('cash of the account'),
-  orders: whole('open orders'),
-  outcomes: Type.Array(
-    Type.Object({
-      outcome: text(),
-      shares: text('shares that the account holds'),
-      price: orNull(text('the price around which it quotes'), 'it quotes nothing'),
-      result: text('what the house gains if it wins, or has gained; below 0 is what it costs'),
-    }),
-  ),
 });
 export const LiquidityMarkets = Type.Object({ markets: Type.Array(LiquidityMarket) });
 

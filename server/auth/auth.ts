@@ -174,6 +174,20 @@ export function checkLevel2(
   return { ok: true, address: owner, apiKey: key, apiKeyBytes };
 }
 
+/**
+ * Header values of a level-2 request in the order of `level2Headers`, signed with a credential whose owner has proved
+ * to know it.
+ */
+export function signedHeaders(
+  { addressText, apiKey, passphrase, secret }: Credential,
+  { body, method, path }: Pick<SignedRequest, 'body' | 'method' | 'path'>,
+  nowSeconds: number,
+): readonly string[] {
+  const timestamp = String(nowSeconds);
+  const signature = hmac(secret, `${timestamp}${method}${path}`, body).toString('hex');
+  return [addressText, apiKey, passphrase.toString('hex'), timestamp, signature];
+}
+
 const BANNED: AuthRefused = {
   ok: false,
   status: 403,
@@ -196,7 +210,8 @@ const UNKNOWN_KEY: AuthRefused = {
   isOfKeys: true,
 };
 
-const WRITE_REFUSED: AuthRefused = {
+/** Refusal of a read-only key where a route changes something. */
+export const READ_ONLY_REFUSED: AuthRefused = {
   ok: false,
   status: 403,
   body: errorBody(
@@ -217,7 +232,7 @@ export function checkReadOnly(
 ): KeyOwner | AuthRefused | undefined {
   const [address = '', apiKey = '', , , , readOnlyKey = ''] = headers;
   if (readOnlyKey === '' || apiKey !== '') return undefined;
-  if (!mayRead) return WRITE_REFUSED;
+  if (!mayRead) return READ_ONLY_REFUSED;
   const name = auth.level2Names[0]!;
   if (address === '') {
     return refuse2(`missing header ${name}`, needs(2, [name, auth.readOnlyName]));

@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { decimalToBytes, hexToBytes } from '../common/uint256.ts';
-import { keccak256, keccak256Into } from './keccak.ts';
+import { fixedMessage, keccak256 } from './keccak.ts';
 
 /** The signing domain of one exchange contract (docs/protocol.md#signing-domains). */
 export interface SigningDomain {
@@ -64,26 +64,27 @@ const AUTH_DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainI
 const AUTH_MESSAGE = 'This message attests that I control the given wallet';
 
 /** type hash | salt | maker | signer | ...: the type hash stays, the rest is overwritten. */
-const orderStruct = new Uint8Array(13 * WORD);
-orderStruct.set(hashText(ORDER_TYPE), 0);
+const orderMessage = structMessage(13, ORDER_TYPE);
+const orderStruct = orderMessage.bytes;
 
-const order2Struct = new Uint8Array(12 * WORD);
-order2Struct.set(hashText(ORDER_2_TYPE), 0);
+const order2Message = structMessage(12, ORDER_2_TYPE);
+const order2Struct = order2Message.bytes;
 const order2Contents = new Uint8Array(WORD);
 
 /** type hash | hash of the order | keccak(name) | keccak(version) | chain id | wallet | no salt */
-const walletOrderStruct = new Uint8Array(7 * WORD);
-walletOrderStruct.set(hashText(WALLET_ORDER_TYPE), 0);
+const walletOrderMessage = structMessage(7, WALLET_ORDER_TYPE);
+const walletOrderStruct = walletOrderMessage.bytes;
 walletOrderStruct.set(hashText('DepositWallet'), 2 * WORD);
 walletOrderStruct.set(hashText('1'), 3 * WORD);
 
 /** type hash | address | keccak(timestamp) | nonce | keccak(message) */
-const authStruct = new Uint8Array(5 * WORD);
-authStruct.set(hashText(AUTH_TYPE), 0);
+const authMessage = structMessage(5, AUTH_TYPE);
+const authStruct = authMessage.bytes;
 authStruct.set(hashText(AUTH_MESSAGE), 4 * WORD);
 
 /** 0x19 0x01 | domain separator | struct hash */
-const envelope = new Uint8Array(2 + 2 * WORD);
+const envelopeMessage = fixedMessage(2 + 2 * WORD);
+const envelope = envelopeMessage.bytes;
 envelope[0] = 0x19;
 envelope[1] = 0x01;
 const sealed = envelope.subarray(2 + WORD);
@@ -130,7 +131,7 @@ export function orderDigest(
   writeNumber(order.feeRateBps, orderStruct, 10 * WORD);
   orderStruct[12 * WORD - 1] = order.side;
   orderStruct[13 * WORD - 1] = order.signatureType;
-  seal(separator, orderStruct, out, offset);
+  seal(separator, orderMessage.hash(), out, offset);
 }
 
 type CommonFields = Omit<SignedFields, 'taker' | 'expiration' | 'nonce' | 'feeRateBps'>;
@@ -149,7 +150,7 @@ export function order2Digest(
   offset: number,
 ): Uint8Array {
   fillOrder2(order, own);
-  seal(separator, order2Struct, out, offset);
+  seal(separator, order2Message.hash(), out, offset);
   order2Contents.set(sealed);
   return order2Contents;
 }
@@ -187,7 +188,7 @@ export function walletOrderDigest(
   walletOrderStruct.set(contents, WORD);
   writeNumber(String(chainId), walletOrderStruct, 4 * WORD);
   writeAddress(wallet, walletOrderStruct, 5 * WORD);
-  seal(separator, walletOrderStruct, out, 0);
+  seal(separator, walletOrderMessage.hash(), out, 0);
 }
 
 function fillOrder2(order: CommonFields, own: SignedFields2): void {
@@ -219,21 +220,29 @@ export function authDigest(
   writeAddress(address, authStruct, WORD);
   authStruct.set(hashText(timestamp), 2 * WORD);
   writeNumber(nonce, authStruct, 3 * WORD);
-  seal(separator, authStruct, out, offset);
+  seal(separator, authMessage.hash(), out, offset);
 }
 
 /** Digest of other typed data. @param struct its type hash and encoded members */
 export function typedDigest(separator: Uint8Array, struct: Uint8Array): Uint8Array {
   const digest = new Uint8Array(WORD);
-  seal(separator, struct, digest, 0);
+  seal(separator, keccak256(struct), digest, 0);
   return digest;
 }
 
-function seal(separator: Uint8Array, struct: Uint8Array, out: Uint8Array, offset: number): void {
+/** @param hash of the structure */
+function seal(separator: Uint8Array, hash: Uint8Array, out: Uint8Array, offset: number): void {
   assert(separator.length === WORD, 'a separator has 32 bytes');
   envelope.set(separator, 2);
-  keccak256Into(struct, envelope, 2 + WORD);
-  keccak256Into(envelope, out, offset);
+  sealed.set(hash);
+  out.set(envelopeMessage.hash(), offset);
+}
+
+/** Memory of a structure, which begins with the hash of its type. */
+function structMessage(words: number, type: string): ReturnType<typeof fixedMessage> {
+  const message = fixedMessage(words * WORD);
+  message.bytes.set(hashText(type));
+  return message;
 }
 
 function writeNumber(text: string, out: Uint8Array, offset: number): void {

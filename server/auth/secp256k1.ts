@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import type * as Secp256k1 from 'secp256k1';
-import { keccak256 } from './keccak.ts';
+import { fixedMessage } from './keccak.ts';
 import { openSystemLibrary, type Recovery } from './system-secp256k1.ts';
 
 /** Name of the library that runs where no prebuilt binding fits this machine: some twenty times slower. */
@@ -31,7 +31,9 @@ export const signatureLibrary: string = recovery.library;
 
 const compact = new Uint8Array(64); // r, s
 const publicKey = new Uint8Array(65); // 0x04, x, y
-const point = publicKey.subarray(1);
+const coordinates = publicKey.subarray(1);
+/** The address is the end of its hash. */
+const point = fixedMessage(64);
 
 /**
  * Writes the 20-byte address that signed `digest` to `out` from `offset`.
@@ -54,7 +56,8 @@ export function recoverAddress(
   if (!isLowS(signature)) return false;
   for (let i = 0; i < compact.length; i++) compact[i] = signature[i]!;
   if (!recovery.recover(compact, id, digest, publicKey)) return false;
-  const hash = keccak256(point);
+  point.bytes.set(coordinates);
+  const hash = point.hash();
   for (let i = 0; i < ADDRESS_BYTES; i++) out[offset + i] = hash[12 + i]!;
   return true;
 }

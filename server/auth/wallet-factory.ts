@@ -8,7 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import { hexToBytes } from '../common/uint256.ts';
-import { keccak256, keccak256Into } from './keccak.ts';
+import { keccak256 } from './keccak.ts';
 
 export interface WalletFactory {
   readonly address: Uint8Array;
@@ -151,7 +151,7 @@ function constantCode({ address, initCodeHash }: WalletFactory, saltBytes: numbe
   const salted = new Uint8Array(saltBytes);
   return new Derivation(address, (signer, input) => {
     salted.set(signer, saltBytes - ADDRESS_BYTES);
-    keccak256Into(salted, input, SALT_AT);
+    input.set(keccak256(salted), SALT_AT);
     input.set(initCodeHash, CODE_AT);
   });
 }
@@ -168,8 +168,8 @@ function ownCode(
   args.set(deployer, HASH_BYTES - ADDRESS_BYTES);
   return new Derivation(deployer, (signer, input) => {
     args.set(signer, 2 * HASH_BYTES - ADDRESS_BYTES);
-    keccak256Into(args, input, SALT_AT);
-    keccak256Into(code, input, CODE_AT);
+    input.set(keccak256(args), SALT_AT);
+    input.set(keccak256(code), CODE_AT);
   });
 }
 

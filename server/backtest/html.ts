@@ -14,7 +14,8 @@ import type { BacktestResult, FillRow } from './result.ts';
 /** Bound that keeps the page small enough to open at once. */
 const FILLS_MAX = 5_000;
 
-const STYLES = ['backtest/page/base.css', 'backtest/page/parts.css', 'backtest/page/report.css'];
+/** Those of the pages for browsers first. */
+const STYLES = ['page/app/base.css', 'backtest/page/report.css'];
 /** Modules in the order of their dependencies. */
 const SCRIPTS = [
   'backtest/page/dom.js',

@@ -14,6 +14,7 @@ import { acceptsGzip, CompressedAnswers } from './compressed.ts';
 import { FragmentWriter, type Steps } from './fragment-writer.ts';
 import { badRequest, type CatalogErrors, type Parameters, ruleFirst } from './parameters.ts';
 import type { CatalogQuery } from './query.ts';
+import { RepeatedAnswers } from './repeated-answers.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -39,6 +40,8 @@ export interface CheckedRequest {
   readonly served: Served;
   readonly query: CatalogQuery;
   readonly ignored: readonly string[];
+  /** Key of its answer within a catalog generation and its statistics. */
+  readonly question: string;
 }
 
 export interface CatalogRoute {
@@ -58,10 +61,8 @@ export class CatalogAnswers {
   /** Shared by all requests, and never used across an await. */
   readonly writer = new FragmentWriter();
   private readonly generation: () => CatalogGeneration;
-  private readonly kinds = {
-    statistics: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
-    texts: { compressed: new CompressedAnswers(), current: undefined as Served | undefined },
-  };
+  private readonly kinds = { statistics: newKind(), texts: newKind() };
+  private handlers = 0;
   private accepted = '';
   private isGzipAccepted = false;
 
@@ -72,9 +73,11 @@ export class CatalogAnswers {
     this.errors = errors;
   }
 
-  /** Recent compressed answers come from the cache; the route is not called. */
+  /** Recent answers come from the caches; the route is not called. */
   handler({ answer, parameters, shown = 'statistics' }: CatalogRoute): RawHandler {
     const kind = this.kinds[shown];
+    this.handlers += 1;
+    const name = String(this.handlers);
     return {
       headers: HEADERS_READ,
       query: parameters,
@@ -84,12 +87,20 @@ export class CatalogAnswers {
         if (typeof query === 'string') {
           return context.reply(400, this.errors === 'literal' ? query : ruleFirst(query));
         }
-        const request = { context, served: this.served(shown), query, ignored };
+        const question = questionOf(name, context);
+        const request = { context, served: this.served(shown), query, ignored, question };
         if (this.acceptsGzip(context)) {
-          const known = kind.compressed.get(urlOf(context));
+          const known = kind.compressed.get(question);
           if (known !== undefined) {
             const headers = headersOf(request, request.served.gzipHeaders);
             if (!this.confirm(request)) context.reply(200, known, headers);
+            return;
+          }
+        } else {
+          const known = kind.repeated.get(question);
+          if (known !== undefined) {
+            const { headers } = request.served;
+            if (!this.confirm(request)) context.reply(200, known, headersOf(request, headers));
             return;
           }
         }
@@ -140,12 +151,15 @@ export class CatalogAnswers {
     const isServed = generation === this.generation();
     const served = isServed ? this.served(shown) : servedFrom(generation, shown);
     const isTagged = served.etag === etag;
-    if (isTagged && isServed && this.acceptsGzip(context)) {
-      const compressed = this.kinds[shown].compressed.add(urlOf(context), bytes, isStable);
-      if (compressed !== undefined) {
-        const headers = headersOf(request, served.gzipHeaders);
-        return compressed.then((gzip) => context.reply(200, gzip, headers));
-      }
+    if (isTagged && isServed) {
+      const { compressed, repeated } = this.kinds[shown];
+      if (this.acceptsGzip(context)) {
+        const compressing = compressed.add(request.question, bytes, isStable);
+        if (compressing !== undefined) {
+          const headers = headersOf(request, served.gzipHeaders);
+          return compressing.then((gzip) => context.reply(200, gzip, headers));
+        }
+      } else repeated.add(request.question, bytes, isStable);
     }
     const headers = headersOf(request, isTagged ? served.headers : UNTAGGED);
     if (isStable) context.reply(200, bytes, headers);
@@ -163,9 +177,11 @@ export class CatalogAnswers {
     for (const each of Object.values(this.kinds)) {
       if (each.current?.generation === generation) continue;
       each.compressed.clear();
+      each.repeated.clear();
       each.current = undefined;
     }
     kind.compressed.clear();
+    kind.repeated.clear();
     kind.current = servedFrom(generation, shown);
     return kind.current;
   }
@@ -178,6 +194,14 @@ export class CatalogAnswers {
     }
     return this.isGzipAccepted;
   }
+}
+
+function newKind() {
+  return {
+    compressed: new CompressedAnswers(),
+    repeated: new RepeatedAnswers(),
+    current: undefined as Served | undefined,
+  };
 }
 
 function etagOf({ statistics, prepared }: CatalogGeneration, shown: Shown): string {
@@ -204,8 +228,11 @@ function headersOf({ ignored }: CheckedRequest, headers: Headers): Headers {
   return [...headers, ...ignoredHeaders(ignored.filter((name) => name !== ''))];
 }
 
-function urlOf({ path, query }: RequestContext): string {
-  return `${path}?${query}`;
+/** @param handler name of the handler; a route may be served at several paths */
+function questionOf(handler: string, { parameters, query }: RequestContext): string {
+  return parameters.length === 0
+    ? `${handler}?${query}`
+    : `${handler}/${parameters.join('/')}?${query}`;
 }
 
 /** Returns true when If-None-Match names the tag; tags are compared weakly (RFC 9110 8.8.3.2). */

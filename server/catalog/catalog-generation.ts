@@ -24,10 +24,11 @@ export interface CatalogGeneration {
   readonly prepared: PreparedCatalog;
   readonly statistics: CatalogStatistics;
   /**
-   * All matches, best first; callers share the answer. `undefined` when too many searches wait.
-   * Rejects when the thread has ended.
+   * Matches of a search, at once where they are known; callers share the answer. `undefined` when too
+   * many searches wait. Rejects when the thread has ended.
+   * @param most number of rows of each kind that are ranked; all by default
    */
-  search(query: string): Promise<SearchRows> | undefined;
+  search(query: string, most?: number): SearchRows | Promise<SearchRows> | undefined;
 }
 
 export type Listed = Pick<CatalogGeneration, 'prepared' | 'statistics'>;
@@ -95,20 +96,17 @@ export type LoadedCatalog = Omit<
 export interface SearchQuestion {
   readonly id: number;
   readonly query: string;
+  readonly most: number;
 }
 
 /** Messages of the search thread: an answer, or 'loaded' once its modules are. */
 export type SearchMessage = { readonly id: number; readonly rows: SearchRows } | 'loaded';
 
-/**
- * Cached answers, for the pages of a search and for frequent queries; a few hundred KB each at
- * most.
- */
-const ANSWERS_CACHED_MAX = 64;
-/**
- * Most searches take a thousandth of a second, the slowest a tenth: so many wait for seconds at
- * most.
- */
+/** Cached answers of a generation. */
+const ANSWERS_MAX = 1_000;
+/** A larger answer counts for several; one with all events of 50,000 markets has 60 KB. */
+const ANSWER_BYTES = 2 ** 15;
+/** Most searches take a tenth of a millisecond, the slowest some ten. */
 const SEARCHES_WAITING_MAX = 64;
 const CLOSE_MS_MAX = 10_000;
 
@@ -125,7 +123,7 @@ export async function openCatalogGeneration(
     return {
       ...loaded,
       statistics: new CatalogStatistics(loaded.prepared),
-      search: (query) => thread.search(query),
+      search: (query, most) => thread.search(query, most),
       close: () => thread.close(),
       end: () => thread.terminate(),
     };
@@ -133,6 +131,10 @@ export async function openCatalogGeneration(
     await thread.close();
     throw error;
   }
+}
+
+interface Pending extends Deferred<SearchRows> {
+  readonly key: string;
 }
 
 interface Deferred<Value> {
@@ -155,8 +157,10 @@ class GenerationThreads {
   private readonly searcherLoaded: Promise<void>;
   private readonly onFailure: (error: Error) => void;
   private loading: Deferred<LoadedCatalog> | undefined;
-  private readonly pending = new Map<number, Deferred<SearchRows>>();
-  private readonly answers = new RecentCache<Promise<SearchRows>>(ANSWERS_CACHED_MAX);
+  private readonly pending = new Map<number, Pending>();
+  /** Searches in progress and answers, by number of ranked rows and text. */
+  private readonly asked = new Map<string, Promise<SearchRows>>();
+  private readonly answers = new RecentCache<SearchRows>(ANSWERS_MAX, weightOf);
   private nextId = 0;
   /** Reason for which no more searches are possible. */
   private end: Error | undefined;
@@ -200,13 +204,17 @@ class GenerationThreads {
     this.loaded.then(removeListener, removeListener);
   }
 
-  search(query: string): Promise<SearchRows> | undefined {
+  search(
+    query: string,
+    most = Number.POSITIVE_INFINITY,
+  ): SearchRows | Promise<SearchRows> | undefined {
     if (this.end !== undefined) return Promise.reject(this.end);
-    const known = this.answers.get(query);
+    const key = `${most} ${query}`;
+    const known = this.answers.get(key) ?? this.asked.get(key);
     if (known !== undefined) return known;
     if (this.pending.size >= SEARCHES_WAITING_MAX) return undefined;
-    const answer = this.post(query);
-    this.answers.set(query, answer);
+    const answer = this.post(key, query, most);
+    this.asked.set(key, answer);
     return answer;
   }
 
@@ -233,16 +241,21 @@ class GenerationThreads {
     await Promise.all([this.loaderEnded, searcherEnded]);
   }
 
-  private post(query: string): Promise<SearchRows> {
+  private post(key: string, query: string, most: number): Promise<SearchRows> {
     return new Promise((resolve, reject) => {
       const id = this.nextId++;
-      this.pending.set(id, { resolve, reject });
-      this.searcher.post({ id, query });
+      this.pending.set(id, { key, resolve, reject });
+      this.searcher.post({ id, query, most });
     });
   }
 
   private answered(id: number, rows: SearchRows): void {
-    this.pending.get(id)?.resolve(rows);
+    const pending = this.pending.get(id);
+    if (pending !== undefined) {
+      this.answers.set(pending.key, rows);
+      this.asked.delete(pending.key);
+      pending.resolve(rows);
+    }
     this.pending.delete(id);
     this.notifyIdle();
   }
@@ -265,6 +278,7 @@ class GenerationThreads {
     this.loading = undefined;
     for (const { reject } of this.pending.values()) reject(error);
     this.pending.clear();
+    this.asked.clear();
     this.notifyIdle();
     if (isNews) this.onFailure(error);
   }
@@ -272,4 +286,8 @@ class GenerationThreads {
   private notifyIdle(): void {
     if (this.pending.size === 0) this.onIdle?.();
   }
+}
+
+function weightOf(key: string, { events, tags }: SearchRows): number {
+  return Math.max(1, (2 * key.length + events.byteLength + tags.byteLength) / ANSWER_BYTES);
 }

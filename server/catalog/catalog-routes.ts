@@ -23,7 +23,7 @@ import type { CatalogGeneration } from './catalog-generation.ts';
 import { badRequest, type CatalogErrors, PARAMETERS, type Parameters } from './parameters.ts';
 import type { PreparedCatalog } from './prepared.ts';
 import type { CatalogQuery } from './query.ts';
-import { isSortedFor, type Ranking, Rankings, rankingOf } from './rankings.ts';
+import { isSortedFor, type Ranked, type Ranking, Rankings, rankingOf } from './rankings.ts';
 import { type FoundPage, Renderer } from './render.ts';
 import {
   EventAnswer,
@@ -36,6 +36,7 @@ import {
   TagAnswer,
   WholeEventAnswer,
 } from './schemas.ts';
+import type { SearchRows } from './search-index.ts';
 import {
   type CreatorScope,
   type RankCursor,
@@ -60,6 +61,9 @@ const SEARCH_BUSY = typedErrorBody(
   '',
   'too many searches are waiting',
 );
+
+/** Rows of a kind that a search ranks: four pages of the usual size, or the largest page. */
+const RANKED = [100, 500];
 
 const DIGITS = /^[0-9]+$/;
 const PLACE = /^(\d{1,15})\.(\d{1,10})$/;
@@ -288,14 +292,14 @@ export class CatalogHandlers {
       const { prepared } = served.generation;
       return this.ranked(kind, request, (ranking) => {
         // One row more than is shown: if it exists, there is a next page.
-        query.limit += 1;
-        const rows = select(kind, served.generation, query, ranking, behind);
+        const limit = query.limit + 1;
+        const rows = select(kind, served.generation, { ...query, limit }, ranking, behind);
         const nextOf = (shown: number): string | undefined => {
           if (shown === rows.length) return undefined;
           const row = rows[shown - 1]!;
           return cursorOf({ id: prepared[kind].ids[row]!, rank: ranking.rankOf(row) });
         };
-        const most = rows.subarray(0, query.limit - 1);
+        const most = rows.subarray(0, query.limit);
         return this.render(request, true).keyset(kind, most, nextOf);
       });
     };
@@ -347,23 +351,33 @@ export class CatalogHandlers {
   }
 
   search(): RawHandler {
-    const answer = async (request: CheckedRequest): Promise<void> => {
+    const answer = (request: CheckedRequest) => {
       const { context, query, served } = request;
       if (query.q.trim() === '') return context.reply(400, badRequest('q must not be blank'));
-      if (this.answers.confirm(request)) return;
-      const { generation } = served;
-      const searching = generation.search(query.q);
-      if (searching === undefined) return context.reply(503, SEARCH_BUSY, RETRY_SOON);
-      const found = await searching;
-      const ranked = isSortedFor(query)
-        ? await this.rankings.sort('events', generation, query, () => context.aborted)
-        : { ranking: rankingOf('events', generation, query), etag: generation.statistics.etag };
-      if (ranked === undefined) return;
-      const renderer = this.render(request);
-      const page = foundPage(generation, found, query, ranked.ranking, renderer.scope);
-      return this.answers.respond(request, renderer.found(page), ranked.etag);
+      if (this.answers.confirm(request)) return undefined;
+      const found = served.generation.search(query.q, rankedFor(query));
+      if (found === undefined) return context.reply(503, SEARCH_BUSY, RETRY_SOON);
+      if (found instanceof Promise) return found.then((rows) => this.respondFound(request, rows));
+      return this.respondFound(request, found);
     };
     return this.answers.handler({ parameters: PARAMETERS.search, answer });
+  }
+
+  private respondFound(request: CheckedRequest, found: SearchRows): void | Promise<void> {
+    const { context, query, served } = request;
+    const { generation } = served;
+    const respond = ({ etag, ranking }: Ranked): void | Promise<void> => {
+      const renderer = this.render(request);
+      const page = foundPage(generation, found, query, ranking, renderer.scope);
+      return this.answers.respond(request, renderer.found(page), etag);
+    };
+    if (!isSortedFor(query)) {
+      const { etag } = generation.statistics;
+      return respond({ ranking: rankingOf('events', generation, query), etag });
+    }
+    return this.rankings
+      .sort('events', generation, query, () => context.aborted)
+      .then((ranked) => ranked && respond(ranked));
   }
 
   /** The routes for one object; if several share a slug, the newest is returned. */
@@ -409,22 +423,43 @@ function rowsUnder(
   return isCondition ? rowsOf(catalog, kind, 'conditionId', [keyOf('condition', part)]) : NO_ROWS;
 }
 
+/** Number of rows to rank for a search: all where a page shows others than the best ones. */
+function rankedFor({
+  ascending,
+  creator,
+  flagMask,
+  keys,
+  limit,
+  order,
+  page,
+  ranges,
+}: CatalogQuery): number {
+  const isPlain = order.length === 0 && ascending === 0;
+  const isOpen = flagMask === 0 && ranges.length === 0 && keys.length === 0 && creator === '';
+  const enough = RANKED.find((most) => page * limit <= most);
+  return (isPlain && isOpen ? enough : undefined) ?? Number.POSITIVE_INFINITY;
+}
+
 function foundPage(
   generation: CatalogGeneration,
-  found: { readonly events: Uint32Array; readonly tags: Uint32Array },
+  found: SearchRows,
   query: CatalogQuery,
   ranking: Ranking,
   scope: CreatorScope | undefined,
 ): FoundPage {
   const start = (query.page - 1) * query.limit;
   const end = start + query.limit;
-  let foundTags = query.searchTags === 1 ? found.tags : NO_ROWS;
+  let foundTags: Uint32Array = query.searchTags === 1 ? found.tags : NO_ROWS;
   if (scope !== undefined) {
     foundTags = foundTags.filter((row) => scope.has('tags', row));
   }
   const filter = new RowFilter('events', generation, query, Number.POSITIVE_INFINITY);
-  let { events } = found;
-  if (!filter.isOpen) events = events.filter((row) => filter.matches(row));
+  let events: Uint32Array = found.events;
+  let totalResults = found.eventCount;
+  if (!filter.isOpen) {
+    events = events.filter((row) => filter.matches(row));
+    totalResults = events.length;
+  }
   if (query.order.length > 0) {
     events = events.map((row) => ranking.rankOf(row)).sort();
     events = events.map((rank) => ranking.rowAt(rank));
@@ -432,8 +467,8 @@ function foundPage(
   return {
     events: events.slice(start, end),
     tags: foundTags.slice(start, end),
-    totalResults: events.length,
-    hasMore: end < events.length,
+    totalResults,
+    hasMore: end < totalResults,
   };
 }
 

@@ -7,27 +7,50 @@
  * An event has each word once, in its text of the highest weight: descriptions repeat the titles
  * and one another, and one entry for each word is enough to find the event.
  *
+ * The words lie in a radix tree of the package, their entries in typed arrays in the order of that
+ * tree: the words with a common beginning are neighbours. Scores are those of the package (BM25+),
+ * summed in its order, so that the least bit of a score is the same.
+ *
  * Thread: the search thread. Non-goals: pages, the `creator` filter, rendering.
  */
-import MiniSearch, { type Options } from 'minisearch';
+import SearchableMap from 'minisearch/SearchableMap';
 import type { Catalog } from '../../storage/catalog/catalog-file.ts';
+import { rankBest } from './search-ranking.ts';
 import { SEARCH_FIELDS, type SearchTexts, searchTexts } from './search-texts.ts';
 import { type QueryWord, queryWords, WordTable } from './search-words.ts';
 
-/** All matches, as rows of PreparedCatalog, best first; equal ones by id descending. */
+/** Matches as rows of PreparedCatalog, best first, equal ones by id descending. */
 export interface SearchRows {
+  /** All of them, or as many of the best as were asked for. */
   readonly events: Uint32Array<ArrayBuffer>;
   readonly tags: Uint32Array<ArrayBuffer>;
+  /** Number of all events that match. */
+  readonly eventCount: number;
 }
 
 export interface SearchIndex {
-  search(query: string): SearchRows;
+  /** @param most number of rows of each kind that are ranked; all by default */
+  search(query: string, most?: number): SearchRows;
 }
+
+/** Bits of a field in an entry `row x FIELDS_MAX + field`. */
+const FIELD_BITS = 2;
+const FIELDS_MAX = 2 ** FIELD_BITS;
+
+/** Parameters of BM25+, and the weight of a word that is found by its beginning. */
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.7;
+const LEAST = 0.5;
+const PREFIX_WEIGHT = 0.375;
+const PREFIX_DISTANCE = 0.3;
+
+/** Longest beginning whose words are looked up in advance: shorter ones have thousands of words. */
+const PREPARED_UNITS = 2;
 
 export class SearchIndexBuilder {
   private readonly words = {
-    events: new CollectedWords(Object.keys(SEARCH_FIELDS.events)),
-    tags: new CollectedWords(Object.keys(SEARCH_FIELDS.tags)),
+    events: new CollectedWords(Object.keys(SEARCH_FIELDS.events).length),
+    tags: new CollectedWords(Object.keys(SEARCH_FIELDS.tags).length),
   };
 
   add({ kind, rows }: SearchTexts): void {
@@ -35,12 +58,18 @@ export class SearchIndexBuilder {
   }
 
   build(): SearchIndex {
-    const events = new WordIndex(SEARCH_FIELDS.events, this.words.events);
-    const tags = new WordIndex(SEARCH_FIELDS.tags, this.words.tags);
+    const events = new WordIndex(Object.values(SEARCH_FIELDS.events), this.words.events);
+    const tags = new WordIndex(Object.values(SEARCH_FIELDS.tags), this.words.tags);
     return {
-      search(query) {
+      search(query, most = Number.POSITIVE_INFINITY) {
         const words = queryWords(query);
-        return { events: events.search(words), tags: tags.search(words) };
+        const eventCount = events.search(words);
+        const tagCount = tags.search(words);
+        return {
+          events: events.best(eventCount, most),
+          tags: tags.best(tagCount, most),
+          eventCount,
+        };
       },
     };
   }
@@ -56,88 +85,181 @@ export function buildSearchIndex(catalog: Catalog): SearchIndex {
   return builder.build();
 }
 
+/** Words [first, end) in the order of the tree. */
+interface WordRange {
+  readonly first: number;
+  readonly end: number;
+}
+
 class WordIndex {
-  private readonly mini: MiniSearch;
-  private readonly scores: Float64Array;
+  private readonly boosts: readonly number[];
+  /** Numbers of words; `places` has their place in the order of the tree. */
+  private readonly numbers = new SearchableMap<number>();
+  private readonly places: Uint32Array;
+  /** Units of each word, in the order of the tree. */
+  private readonly lengths: Uint8Array;
+  /** Entries of word w = entries[ends[w] .. ends[w + 1]), ascending. */
+  private readonly ends: Uint32Array;
+  private readonly entries: Uint32Array;
+  /** Part of a score by word and field, and by row and field. */
+  private readonly rarities: Float64Array;
+  private readonly weights: Float64Array;
+  private readonly prepared = new Map<string, { first: number; end: number }>();
   /** Number of words of the query that each row has. */
   private readonly found: Uint8Array;
+  /** Scores by row: of the words before, and of the current one. */
+  private readonly scores: Float64Array;
+  private readonly sums: Float64Array;
+  /** Rows with the current word and those before it. */
+  private readonly rows: Uint32Array<ArrayBuffer>;
+  private rowCount = 0;
 
-  constructor(boosts: Readonly<Record<string, number>>, collected: CollectedWords) {
-    this.scores = new Float64Array(collected.rows);
-    this.found = new Uint8Array(collected.rows);
-    this.mini = new WholeIndex(collected, {
-      fields: [...collected.fields],
-      processTerm: (word) => word,
-      autoVacuum: false,
-      searchOptions: { boost: boosts, tokenize: (word) => [word] },
-    });
+  constructor(boosts: readonly number[], collected: CollectedWords) {
+    this.boosts = boosts;
+    const { rows, wordCount } = collected;
+    for (let word = 0; word < wordCount; word++) this.numbers.set(collected.text(word), word);
+    this.places = new Uint32Array(wordCount);
+    this.lengths = new Uint8Array(wordCount);
+    const order = new Uint32Array(wordCount);
+    let place = 0;
+    for (const [text, word] of this.numbers.entries()) {
+      order[place] = word;
+      this.places[word] = place;
+      this.lengths[place] = text.length;
+      this.prepare(text, place);
+      place += 1;
+    }
+    ({ ends: this.ends, entries: this.entries } = collected.entriesOf(order, this.places));
+    this.rarities = this.raritiesOf(rows);
+    this.weights = collected.weights();
+    this.found = new Uint8Array(rows);
+    this.scores = new Float64Array(rows);
+    this.sums = new Float64Array(rows);
+    this.rows = new Uint32Array(rows);
+  }
+
+  private prepare(text: string, place: number): void {
+    for (let units = 1; units <= Math.min(PREPARED_UNITS, text.length); units++) {
+      const prefix = text.slice(0, units);
+      const range = this.prepared.get(prefix);
+      if (range === undefined) this.prepared.set(prefix, { first: place, end: place + 1 });
+      else range.end = place + 1;
+    }
+  }
+
+  private raritiesOf(rows: number): Float64Array {
+    const { ends, entries } = this;
+    const rarities = new Float64Array((ends.length - 1) * FIELDS_MAX);
+    for (let word = 0; word + 1 < ends.length; word++) {
+      const first = word * FIELDS_MAX;
+      for (let i = ends[word]!; i < ends[word + 1]!; i++) {
+        rarities[first + (entries[i]! & (FIELDS_MAX - 1))]! += 1;
+      }
+      for (let at = first; at < first + FIELDS_MAX; at++) {
+        const matching = rarities[at]!;
+        if (matching > 0) rarities[at] = Math.log(1 + (rows - matching + 0.5) / (matching + 0.5));
+      }
+    }
+    return rarities;
   }
 
   /**
    * Searches one word after another, each only among the rows that have the words before it. Long
-   * words come first, because they are rare.
+   * words come first, because they are rare. Returns the number of matches, for best().
    */
-  search(words: readonly QueryWord[]): Uint32Array<ArrayBuffer> {
-    const { found, mini, scores } = this;
-    found.fill(0);
-    scores.fill(0);
-    let rows: number[] = [];
+  search(words: readonly QueryWord[]): number {
+    this.rowCount = 0;
+    this.found.fill(0);
     const ordered = words.toSorted((a, b) => b.word.length - a.word.length);
-    for (const [count, { isPrefix: prefix, word }] of ordered.entries()) {
-      const boostDocument = (id: number): number => (found[id] === count ? 1 : 0);
-      const matches = mini.search(word, count === 0 ? { prefix } : { prefix, boostDocument });
-      rows = matches.map((match) => match.id as number);
-      for (const match of matches) {
-        found[match.id] = count + 1;
-        scores[match.id]! += match.score;
+    for (const [before, word] of ordered.entries()) {
+      this.rowCount = 0;
+      this.addWords(word, before);
+      this.addSums(before);
+      if (this.rowCount === 0) break;
+    }
+    return this.rowCount;
+  }
+
+  /** Returns the best of the matches of the last search. */
+  best(count: number, most: number): Uint32Array<ArrayBuffer> {
+    return rankBest(this.rows.subarray(0, count), this.scores, most).slice();
+  }
+
+  private addWords({ isPrefix, word }: QueryWord, before: number): void {
+    const number = this.numbers.get(word);
+    const exact = number === undefined ? -1 : this.places[number]!;
+    if (exact !== -1) this.add(exact, 1, before);
+    if (!isPrefix) return;
+    const { end, first } = this.rangeOf(word);
+    for (let place = first; place < end; place++) {
+      if (place === exact) continue;
+      const length = this.lengths[place]!;
+      const distance = length - word.length;
+      this.add(place, (PREFIX_WEIGHT * length) / (length + PREFIX_DISTANCE * distance), before);
+    }
+  }
+
+  private rangeOf(prefix: string): WordRange {
+    if (prefix.length <= PREPARED_UNITS) return this.prepared.get(prefix) ?? NO_WORDS;
+    let first = 0;
+    let end = 0;
+    for (const word of this.numbers.atPrefix(prefix).values()) {
+      const place = this.places[word]!;
+      if (end === 0) first = place;
+      end = place + 1;
+    }
+    return { first, end };
+  }
+
+  private add(word: number, weight: number, before: number): void {
+    const { boosts, ends, entries, found, rarities, rows, sums, weights } = this;
+    const end = ends[word + 1]!;
+    for (let i = ends[word]!; i < end; i++) {
+      const entry = entries[i]!;
+      const row = entry >>> FIELD_BITS;
+      const count = found[row]!;
+      if (count < before) continue;
+      const field = entry & (FIELDS_MAX - 1);
+      const raw = rarities[word * FIELDS_MAX + field]! * weights[entry]!;
+      const score = weight * boosts[field]! * raw;
+      if (count > before) sums[row]! += score;
+      else {
+        found[row] = before + 1;
+        sums[row] = score;
+        rows[this.rowCount] = row;
+        this.rowCount += 1;
       }
-      if (rows.length === 0) break;
     }
-    rows.sort((a, b) => scores[b]! - scores[a]! || b - a);
-    return Uint32Array.from(rows);
+  }
+
+  private addSums(before: number): void {
+    const { rows, scores, sums } = this;
+    for (let i = 0; i < this.rowCount; i++) {
+      const row = rows[i]!;
+      scores[row] = before === 0 ? sums[row]! : scores[row]! + sums[row]!;
+    }
   }
 }
 
-/**
- * An index that is built at once, by setting the members that a search reads. Adding rows one after
- * another takes several times as long, as does `MiniSearch.loadJS`.
- */
-class WholeIndex extends MiniSearch {
-  constructor(collected: CollectedWords, options: Options) {
-    super(options);
-    const { lengths, rows } = collected;
-    this._documentCount = rows;
-    this._nextId = rows;
-    this._avgFieldLength = collected.averageLengths();
-    for (const [row, ofRow] of lengths.entries()) {
-      this._documentIds.set(row, row);
-      this._idToShortId.set(row, row);
-      this._fieldLength.set(row, ofRow);
-    }
-    collected.eachWord((word, rowsByField) => this._index.set(word, rowsByField));
-  }
-}
-
-/** Counts of a word by field and row; each count is 1. */
-type RowsByField = Map<number, Map<number, number>>;
+const NO_WORDS: WordRange = { first: 0, end: 0 };
 
 class CollectedWords {
-  readonly fields: readonly string[];
+  private readonly fields: number;
   /** Number of words in each field, by row. */
-  readonly lengths: number[][] = [];
+  private readonly lengths: number[][] = [];
   private readonly words = new WordTable();
   /** Last row that has a word, plus 1, and the number of its rows. */
   private lastRows = new Uint32Array(1 << 12);
   private counts = new Uint32Array(1 << 12);
   /**
-   * Each different word of each row: its number, and `row x number of fields + field`, which
-   * ascends.
+   * Each different word of each row: its number, and `row x FIELDS_MAX + field`, which ascends.
    */
   private entryWords = new Uint32Array(1 << 16);
-  private entryPlaces = new Uint32Array(1 << 16);
+  private entryFields = new Uint32Array(1 << 16);
   private entries = 0;
 
-  constructor(fields: readonly string[]) {
+  /** @param fields at most FIELDS_MAX */
+  constructor(fields: number) {
     this.fields = fields;
   }
 
@@ -145,77 +267,79 @@ class CollectedWords {
     return this.lengths.length;
   }
 
+  get wordCount(): number {
+    return this.words.size;
+  }
+
+  text(word: number): string {
+    return this.words.text(word);
+  }
+
   add(texts: readonly string[]): void {
     const row = this.lengths.length;
     const lengths = texts.map((text, field) => {
       const before = this.entries;
-      const place = row * this.fields.length + field;
+      const entry = row * FIELDS_MAX + field;
       this.words.eachOf(text, (word) => {
-        if (this.lastRows[word] !== row + 1) this.enter(word, row, place);
+        if (this.lastRows[word] !== row + 1) this.enter(word, row, entry);
       });
       return this.entries - before;
     });
     this.lengths.push(lengths);
   }
 
-  private enter(word: number, row: number, place: number): void {
+  private enter(word: number, row: number, entry: number): void {
     if (word >= this.lastRows.length) {
       this.lastRows = twiceAsLong(this.lastRows);
       this.counts = twiceAsLong(this.counts);
     }
     if (this.entries === this.entryWords.length) {
       this.entryWords = twiceAsLong(this.entryWords);
-      this.entryPlaces = twiceAsLong(this.entryPlaces);
+      this.entryFields = twiceAsLong(this.entryFields);
     }
     this.lastRows[word] = row + 1;
     this.counts[word]! += 1;
     this.entryWords[this.entries] = word;
-    this.entryPlaces[this.entries] = place;
+    this.entryFields[this.entries] = entry;
     this.entries += 1;
   }
 
-  averageLengths(): number[] {
-    return this.fields.map((_, field) => {
+  /** Part of a score that depends on the length of a text, by row and field. */
+  weights(): Float64Array {
+    const weights = new Float64Array(this.rows * FIELDS_MAX);
+    for (const [field, average] of this.averageLengths().entries()) {
+      for (const [row, lengths] of this.lengths.entries()) {
+        const share = 1 - LENGTH_SHARE + (LENGTH_SHARE * lengths[field]!) / average;
+        weights[row * FIELDS_MAX + field] = LEAST + (SATURATION + 1) / (1 + SATURATION * share);
+      }
+    }
+    return weights;
+  }
+
+  private averageLengths(): number[] {
+    return Array.from({ length: this.fields }, (_, field) => {
       const total = this.lengths.reduce((sum, lengths) => sum + lengths[field]!, 0);
       return total / Math.max(this.rows, 1);
     });
   }
 
-  eachWord(take: (word: string, rowsByField: RowsByField) => void): void {
-    const places = this.placesByWord();
-    let start = 0;
-    for (let word = 0; word < this.words.size; word++) {
-      const end = start + this.counts[word]!;
-      take(this.words.text(word), this.rowsByField(places.subarray(start, end)));
-      start = end;
-    }
-  }
-
-  /** Returns the places of each word, ascending, after those of the word before. */
-  private placesByWord(): Uint32Array {
-    const next = new Uint32Array(this.words.size);
-    for (let word = 1; word < next.length; word++) {
-      next[word] = next[word - 1]! + this.counts[word - 1]!;
-    }
-    const places = new Uint32Array(this.entries);
+  /**
+   * Returns the entries of each word, ascending, after those of the word before.
+   * @param order words in their new order
+   * @param places place of each word in it
+   */
+  entriesOf(order: Uint32Array, places: Uint32Array): { ends: Uint32Array; entries: Uint32Array } {
+    const ends = new Uint32Array(order.length + 1);
+    for (const [place, word] of order.entries())
+      ends[place + 1] = ends[place]! + this.counts[word]!;
+    const next = ends.slice(0, order.length);
+    const entries = new Uint32Array(this.entries);
     for (let entry = 0; entry < this.entries; entry++) {
-      const word = this.entryWords[entry]!;
-      places[next[word]!] = this.entryPlaces[entry]!;
-      next[word]! += 1;
+      const place = places[this.entryWords[entry]!]!;
+      entries[next[place]!] = this.entryFields[entry]!;
+      next[place]! += 1;
     }
-    return places;
-  }
-
-  private rowsByField(places: Uint32Array): RowsByField {
-    const byField: RowsByField = new Map();
-    for (const place of places) {
-      const field = place % this.fields.length;
-      const row = (place - field) / this.fields.length;
-      const rows = byField.get(field);
-      if (rows === undefined) byField.set(field, new Map([[row, 1]]));
-      else rows.set(row, 1);
-    }
-    return byField;
+    return { ends, entries };
   }
 }
 

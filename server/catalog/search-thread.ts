@@ -31,8 +31,8 @@ function collectGarbage(): void {
 
 function serve(builder: SearchIndexBuilder): void {
   const index = builder.build();
-  port?.on('message', ({ id, query }: SearchQuestion) => {
-    const rows = index.search(query);
+  port?.on('message', ({ id, most, query }: SearchQuestion) => {
+    const rows = index.search(query, most);
     port.postMessage({ id, rows } satisfies SearchMessage, [rows.events.buffer, rows.tags.buffer]);
   });
 }

@@ -4,7 +4,6 @@ import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync }
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { tableShapes } from '../../engine/tables/tables.ts';
-import { keccakIsNative } from '../auth/keccak.ts';
 import { SLOW_LIBRARY, signatureLibrary } from '../auth/secp256k1.ts';
 import { packageVersion } from '../common/package-version.ts';
 import type { Config } from '../config/config.ts';
@@ -56,9 +55,8 @@ const LOOKS: Readonly<Record<string, (dataDir: string, config: Config) => Look>>
     }
   },
   signatures: () => {
-    if (signatureLibrary !== SLOW_LIBRARY && keccakIsNative)
-      return ok(`checked by ${signatureLibrary}`);
-    return warn('no prebuilt secp256k1 or keccak for this machine: some twenty times slower');
+    if (signatureLibrary !== SLOW_LIBRARY) return ok(`checked by ${signatureLibrary}`);
+    return warn('no prebuilt secp256k1 for this machine: some twenty times slower');
   },
   processors: (_, config) => {
     const cores = availableParallelism();

@@ -41,7 +41,7 @@ export const CLOSE_ARRAY = 0x5d;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 /** Clears the one bit in which the brackets of an object differ from those of an array. */
-const BRACKET_MASK = 0xdf;
+export const BRACKET_MASK = 0xdf;
 
 export class JsonScan implements JsonMeasure {
   depth = 0;

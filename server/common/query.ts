@@ -8,12 +8,14 @@
  *
  * Thread: any; pure. Non-goals: whether the named things exist.
  */
+import { BoundedCache } from './bounded-cache.ts';
 import { errorBodyOf } from './error-bodies.ts';
 import { compileShape, type Static, type TObject, type TSchema } from './schema.ts';
 
 export interface QuerySpec<Query> {
   readonly schema: TObject;
   /**
+   * Callers share the checked values.
    * @param query without `?`, '' when absent
    * @param fromPath values of the path's parameters, still percent-encoded
    * @param ignored takes unknown names, which are then not refused
@@ -65,48 +67,67 @@ export interface QueryParts<Query, F extends Field> {
   readonly finish?: (found: Found) => Query;
 }
 
-export function compileFields<Query, F extends Field>(
+/** Checked queries of a route that are retained, and the longest text of one: clients repeat few and short ones. */
+const QUERIES_MAX = 512;
+const QUERY_UNITS_MAX = 160;
+
+export function compileFields<Query extends object, F extends Field>(
   parts: QueryParts<Query, F>,
 ): QuerySpec<Query> {
-  const { fields, finish, pathNames = [], refuse, refuseUnknown, schema } = parts;
+  const parse = parserOf(parts);
+  const known = new BoundedCache<string, Query>(QUERIES_MAX, (text) => {
+    if (text.length > QUERY_UNITS_MAX) return undefined;
+    const ignored: string[] = [];
+    const query = parse(text, [], ignored);
+    // What is refused, or has names to be shown, is read again.
+    return typeof query === 'string' || ignored.length > 0 ? undefined : Object.freeze(query);
+  });
+  return {
+    schema: parts.schema,
+    parse(query, fromPath = [], ignored) {
+      const isPlain = fromPath.length === 0;
+      return (isPlain ? known.get(query) : undefined) ?? parse(query, fromPath, ignored);
+    },
+  };
+}
+
+function parserOf<Query, F extends Field>(parts: QueryParts<Query, F>): QuerySpec<Query>['parse'] {
+  const { fields, finish, pathNames = [], refuse, refuseUnknown } = parts;
   const byName = new Map(fields.flatMap((field) => field.names.map((name) => [name, field])));
   const ofPath = pathNames.map((name) => byName.get(name)!);
   for (const name of pathNames) byName.delete(name);
   const completed = fields.filter(({ isRequired, unset }) => isRequired || unset !== undefined);
-  return {
-    schema,
-    parse(query, fromPath = [], ignored) {
-      const found: Found = {};
-      let problem = '';
-      const take = (field: F, name: string, sent: string): void => {
-        const usual = field.names[0]!;
-        const value = field.take(decodeText(sent), found[usual]);
-        if (value instanceof Broken) problem = refuse(field, name, value.rule, query);
-        else if (value !== undefined) found[usual] = value;
-      };
-      for (let i = 0; i < ofPath.length && problem === ''; i++) {
-        take(ofPath[i]!, pathNames[i]!, fromPath[i] ?? '');
-      }
-      if (problem !== '') return problem;
-      const isStrict = refuseUnknown !== undefined && ignored === undefined;
-      const unknown = eachPair(query, (sentName, sentValue) => {
-        const name = decodeText(sentName) ?? sentName;
-        const field = byName.get(name);
-        if (field === undefined) {
-          if (isStrict) return refuseUnknown(name);
-          ignored?.push(name);
-        } else if (problem === '') take(field, name, sentValue);
-        return isStrict ? '' : problem;
-      });
-      if (unknown !== '' || problem !== '') return unknown || problem;
-      for (const field of completed) {
-        const usual = field.names[0]!;
-        if (found[usual] !== undefined) continue;
-        if (field.isRequired === true) return refuse(field, usual, '', query);
-        found[usual] = field.unset;
-      }
-      return finish === undefined ? (found as Query) : finish(found);
-    },
+  return (query, fromPath = [], ignored) => {
+    const found: Found = {};
+    let problem = '';
+    const take = (field: F, name: string, sent: string): void => {
+      const usual = field.names[0]!;
+      const value = field.take(decodeText(sent), found[usual]);
+      if (value instanceof Broken) problem = refuse(field, name, value.rule, query);
+      else if (value !== undefined) found[usual] = value;
+    };
+    for (let i = 0; i < ofPath.length && problem === ''; i++) {
+      take(ofPath[i]!, pathNames[i]!, fromPath[i] ?? '');
+    }
+    if (problem !== '') return problem;
+    const isStrict = refuseUnknown !== undefined && ignored === undefined;
+    const unknown = eachPair(query, (sentName, sentValue) => {
+      const name = decodeText(sentName) ?? sentName;
+      const field = byName.get(name);
+      if (field === undefined) {
+        if (isStrict) return refuseUnknown(name);
+        ignored?.push(name);
+      } else if (problem === '') take(field, name, sentValue);
+      return isStrict ? '' : problem;
+    });
+    if (unknown !== '' || problem !== '') return unknown || problem;
+    for (const field of completed) {
+      const usual = field.names[0]!;
+      if (found[usual] !== undefined) continue;
+      if (field.isRequired === true) return refuse(field, usual, '', query);
+      found[usual] = field.unset;
+    }
+    return finish === undefined ? (found as Query) : finish(found);
   };
 }
 

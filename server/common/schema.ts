@@ -1,6 +1,6 @@
 /**
- * Single entry point to the package @sinclair/typebox: shapes of JSON bodies, compiled to plain
- * functions at module load.
+ * Single entry point to the package @sinclair/typebox: shapes of JSON bodies, each compiled to a plain
+ * function on first use.
  *
  * Thread: any. Non-goals: coercion, defaults, transforms. The meaning of a value is left to its
  * parser.
@@ -15,7 +15,7 @@ import {
   type TSchema,
   Type,
 } from '@sinclair/typebox';
-import { TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler';
+import { type TypeCheck, TypeCompiler, ValueErrorType } from '@sinclair/typebox/compiler';
 
 export { type Static, type TObject, type TProperties, type TSchema, Type };
 
@@ -42,12 +42,13 @@ export interface Shape<T> {
 }
 
 export function compileShape<S extends TSchema>(schema: S): Shape<Static<S>> {
+  let compiled: TypeCheck<S> | undefined;
   // Throws where code generation is blocked, so that a slow fallback is never used unnoticed.
-  const validator = TypeCompiler.Compile(schema);
+  const validator = (): TypeCheck<S> => (compiled ??= TypeCompiler.Compile(schema));
   return {
-    matches: (value): value is Static<S> => validator.Check(value),
+    matches: (value): value is Static<S> => validator().Check(value),
     fault(value) {
-      const first = validator.Errors(value).First();
+      const first = validator().Errors(value).First();
       assert(first !== undefined, 'a value that does not match has a fault');
       const path = first.path.split('/').slice(1);
       return { path, missing: first.type === ValueErrorType.ObjectRequiredProperty };

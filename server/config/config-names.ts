@@ -35,9 +35,10 @@ export function unknownNames(
   known: readonly string[],
 ): string[] {
   const lines: string[] = [];
+  const candidates = known.map((text): Candidate => ({ text, letters: lettersOf(text) }));
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '' || known.includes(name)) continue;
-    const near = nearest(name.toUpperCase(), known) ?? cutShort(name.toUpperCase(), known);
+    const near = nearest(name.toUpperCase(), candidates) ?? cutShort(name.toUpperCase(), known);
     if (near !== undefined) {
       lines.push(`unknown variable ${name}: is ${near} meant?`);
     } else if (OWN_PREFIXES.some((prefix) => name.toUpperCase().startsWith(prefix))) {
@@ -47,16 +48,37 @@ export function unknownNames(
   return lines;
 }
 
-function nearest(name: string, known: readonly string[]): string | undefined {
+interface Candidate {
+  readonly text: string;
+  readonly letters: number;
+}
+
+function nearest(name: string, candidates: readonly Candidate[]): string | undefined {
   let found: string | undefined;
   let least = Number.POSITIVE_INFINITY;
-  for (const candidate of known) {
-    const slips = Math.min(name.length, candidate.length) <= SHORT ? 1 : 2;
-    if (Math.abs(name.length - candidate.length) > slips) continue;
-    const distance = distanceOf(name, candidate, slips);
-    if (distance <= slips && distance < least) [found, least] = [candidate, distance];
+  const own = lettersOf(name);
+  for (const { letters, text } of candidates) {
+    const slips = Math.min(name.length, text.length) <= SHORT ? 1 : 2;
+    if (Math.abs(name.length - text.length) > slips) continue;
+    // A slip changes at most one letter of each name. Most pairs end here, which a start would feel otherwise.
+    if (bitCount(own & ~letters) > slips || bitCount(letters & ~own) > slips) continue;
+    const distance = distanceOf(name, text, slips);
+    if (distance <= slips && distance < least) [found, least] = [text, distance];
   }
   return found;
+}
+
+/** Returns the set of characters of a name, one bit for each that differs from the others modulo 32. */
+function lettersOf(name: string): number {
+  let letters = 0;
+  for (let i = 0; i < name.length; i++) letters |= 1 << (name.charCodeAt(i) & 31);
+  return letters;
+}
+
+function bitCount(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
 }
 
 /** Returns the known name that begins with this one, of two parts or more: AUTH_SKEW. */

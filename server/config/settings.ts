@@ -287,7 +287,7 @@ export const SETTINGS = {
     '`all` keeps every batch for ever',
   ),
   logSegmentBytes: setting('LOG_SEGMENT_BYTES', whole(2 ** 16, 2 ** 28), 2 ** 24).describe(
-    'size of a file of the log; two are there at any time',
+    'size of a file of the log, of its first at most 1048576; two are there at any time',
   ),
   engineQueue: setting('ENGINE_QUEUE', whole(1, 65_536), 1024).describe(
     'requests that may wait for a worker before `engine busy`',

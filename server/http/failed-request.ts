@@ -4,8 +4,10 @@
  * Thread: I/O.
  */
 import { randomBytes } from 'node:crypto';
+import type { LogFields } from '../common/logger.ts';
+import type { Headers } from './answer-head.ts';
 
-export const REQUEST_ID_HEADER = 'X-Request-Id';
+const REQUEST_ID_HEADER = 'X-Request-Id';
 
 const RUN_BYTES = 6;
 
@@ -16,6 +18,18 @@ let requests = 0;
 export function nextRequestId(): string {
   requests += 1;
   return `${run}-${requests}`;
+}
+
+/** Logs a failure; the returned headers of its answer carry the id of the log line. */
+export function namedFailure(
+  log: (line: string, fields?: LogFields) => void,
+  { method, path }: { readonly method: string; readonly path: string },
+  why: string,
+  headers: Headers,
+): Headers {
+  const request_id = nextRequestId();
+  log(`${method} ${path} ${why}`, { method, route: path, request_id });
+  return [...headers, [REQUEST_ID_HEADER, request_id]];
 }
 
 export function oneLine(error: unknown): string {

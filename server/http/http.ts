@@ -23,6 +23,7 @@ import {
   StaleHeads,
 } from './cors.ts';
 import { FAUCET_HEADER } from './faucet-header.ts';
+import { FrameRequests, type FrameRoute } from './frame-request.ts';
 import { IGNORED_HEADER } from './ignored-parameters.ts';
 import { systemConnections } from './limits/address-connections.ts';
 import { BodyBudget } from './limits/body-budget.ts';
@@ -136,7 +137,7 @@ export async function listen(
   const server = new RunningServer(options);
   const backlogMax = options.socketBacklogMax ?? SOCKET_BACKLOG_MAX;
   const gate = new UpgradeGate(server, options.socketsPerCaller ?? Number.POSITIVE_INFINITY);
-  const sockets = new Sockets(gate, () => server.connectionClosed(), backlogMax, options.log);
+  const sockets = new Sockets(gate, server, backlogMax);
   for (const route of socketRoutes) sockets.serve(app, route);
   const paths = new Map<string, Route[]>();
   for (const route of routes) {
@@ -293,9 +294,13 @@ class RunningServer implements ServerState {
     const served: ServedRoute = { route, parameterCount, isHead, counts };
     return (response, request) => {
       const context = new UwsRequestContext(this, served, response, request);
-      this.requests += 1;
+      this.began();
       context.start(request, plan);
     };
+  }
+
+  frames(path: string, route: FrameRoute): FrameRequests {
+    return new FrameRequests(this, route, this.counts?.row(route.name, path));
   }
 
   always(status: number, body: string, headers: Headers, of?: Route): RequestHandler {
@@ -341,6 +346,10 @@ class RunningServer implements ServerState {
       putOff: this.turn.putOff,
       bodyBytes: this.bodies.all,
     };
+  }
+
+  began(): void {
+    this.requests += 1;
   }
 
   settled(): void {

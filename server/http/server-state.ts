@@ -27,7 +27,8 @@ export interface ServerState {
   /** Unix milliseconds; may lag by a few. */
   readonly now: () => number;
   readonly sequence: (() => number) | undefined;
-  /** Counts the end of a request. */
+  /** Counts a request that arrived; the server waits for its end before it closes connections. */
+  began(): void;
   settled(): void;
 }
 

@@ -5,6 +5,7 @@
  * Thread: I/O. Not here: meaning of messages, rights to subscribe, tolerance of silent or slow peers.
  */
 import { Buffer } from 'node:buffer';
+import type { FrameRequests, FrameRoute } from './frame-request.ts';
 import type { Caller } from './limits/callers.ts';
 import { SocketBacklog, type Waiting } from './limits/socket-backlog.ts';
 import type { UpgradeGate } from './limits/upgrade-gate.ts';
@@ -29,8 +30,8 @@ export interface Socket {
 }
 
 export interface SocketHandler {
-  /** Text or binary message, as text, and its size in bytes. */
-  message(text: string, bytes: number): void;
+  /** Text or binary message; the handler keeps the bytes. */
+  message(bytes: Buffer): void;
   /** Protocol ping or pong with its size in bytes; pings are answered. */
   alive(bytes: number): void;
   /** Part of the queue was taken by the peer. */
@@ -48,7 +49,14 @@ export interface SocketRoute {
   readonly cutSeconds: number;
   /** Body of a 503, or undefined to take the connection. */
   readonly refusal: () => string | undefined;
-  readonly open: (socket: Socket, caller: Caller) => SocketHandler;
+  /** Routes whose requests may arrive as messages. */
+  readonly frames?: readonly FrameRoute[];
+  /** @param frames in the order of those of the route */
+  readonly open: (
+    socket: Socket,
+    caller: Caller,
+    frames: readonly FrameRequests[],
+  ) => SocketHandler;
 }
 
 /** Sends one frame to all members of a topic. */
@@ -72,6 +80,14 @@ const IGNORED_MAX = 64;
 
 const GOING_AWAY = 1001;
 
+/** State of the HTTP server that sockets share. */
+interface SocketServer {
+  readonly log: (line: string) => void;
+  connectionClosed(): void;
+  /** Counts and runs the requests of a route that arrive at the path of a socket. */
+  frames(path: string, route: FrameRoute): FrameRequests;
+}
+
 interface Holder {
   readonly caller: Caller;
   socket: UwsSocket | undefined;
@@ -81,18 +97,13 @@ export class Sockets {
   private readonly open = new Set<UwsSocket>();
   private closing = false;
   private readonly gate: UpgradeGate;
-  private readonly closed: () => void;
+  private readonly server: SocketServer;
   private readonly backlog: SocketBacklog;
 
-  constructor(
-    gate: UpgradeGate,
-    closed: () => void,
-    backlogMax: number,
-    log: (line: string) => void,
-  ) {
+  constructor(gate: UpgradeGate, server: SocketServer, backlogMax: number) {
     this.gate = gate;
-    this.closed = closed;
-    this.backlog = new SocketBacklog(backlogMax, this.open, log);
+    this.server = server;
+    this.backlog = new SocketBacklog(backlogMax, this.open, server.log);
   }
 
   /** Counts a frame published to a topic as if every socket were a member. */
@@ -101,6 +112,7 @@ export class Sockets {
   }
 
   serve(app: UwsApp, route: SocketRoute): void {
+    const frames = (route.frames ?? []).map((each) => this.server.frames(route.path, each));
     app.ws<Holder>(route.path, {
       maxPayloadLength: route.messageBytesMax,
       maxBackpressure: route.waitingBytesMax,
@@ -112,14 +124,14 @@ export class Sockets {
         const socket = new UwsSocket(ws, this.backlog);
         ws.getUserData().socket = socket;
         this.open.add(socket);
-        socket.handler = route.open(socket, ws.getUserData().caller);
+        socket.handler = route.open(socket, ws.getUserData().caller, frames);
       },
-      message: (ws, message) => handlerOf(ws)?.message(textOf(message), message.byteLength),
+      message: (ws, message) => handlerOf(ws)?.message(copyOf(message)),
       ping: (ws, message) => handlerOf(ws)?.alive(message.byteLength),
       pong: (ws, message) => handlerOf(ws)?.alive(message.byteLength),
       drain: (ws) => ws.getUserData().socket?.drained(),
       close: (ws) => {
-        this.closed();
+        this.server.connectionClosed();
         const { caller, socket } = ws.getUserData();
         this.gate.left(caller);
         if (socket === undefined) return;
@@ -265,8 +277,8 @@ function handlerOf(ws: WebSocket<Holder>): SocketHandler | undefined {
 }
 
 /** Copies the bytes, which the package detaches when its callback returns. */
-function textOf(message: ArrayBuffer): string {
-  return Buffer.from(message).toString('utf8');
+function copyOf(message: ArrayBuffer): Buffer {
+  return Buffer.from(new Uint8Array(message));
 }
 
 function refuse(response: HttpResponse, status: string, body: string, retryAfter?: string): void {

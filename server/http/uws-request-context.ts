@@ -10,7 +10,7 @@ import { INTERNAL_ERROR } from '../common/error-bodies.ts';
 import { RETRY_SOON, Unavailable } from '../common/unavailable.ts';
 import { clientAddress } from './address.ts';
 import { type CommonHead, type Headers, type NumberedLines, writeHead } from './answer-head.ts';
-import { nextRequestId, oneLine, REQUEST_ID_HEADER } from './failed-request.ts';
+import { namedFailure, oneLine } from './failed-request.ts';
 import type { Caller } from './limits/callers.ts';
 import type { RateDecision, RatePlan } from './limits/rate-limiter.ts';
 import { discardRest } from './limits/refused-body.ts';
@@ -349,14 +349,6 @@ export class UwsRequestContext implements RequestContext {
     else this.reply(status, own.body, [...headers, ...own.headers]);
   }
 
-  /** Logs a failure; the answer carries the id of the log line. */
-  private named(headers: Headers): Headers {
-    const { method, path } = this.route;
-    const request_id = nextRequestId();
-    this.server.log(`${method} ${path} ${this.failed}`, { method, route: path, request_id });
-    return [...headers, [REQUEST_ID_HEADER, request_id]];
-  }
-
   replyTransient(status: number, body: Uint8Array, headers: Headers = NO_HEADERS): void {
     // Outside a callback of the package the bytes are still sent within this call, through cork().
     this.transient = true;
@@ -366,7 +358,9 @@ export class UwsRequestContext implements RequestContext {
   reply(status: number, body: string | Uint8Array, headers: Headers = NO_HEADERS): void {
     if (this.aborted) return;
     assert(!this.answered, 'a request is answered once');
-    const sentHeaders = status === FAILED ? this.named(headers) : headers;
+    const { failed, route, server } = this;
+    const sentHeaders =
+      status === FAILED ? namedFailure(server.log, route, failed, headers) : headers;
     this.head.with(sentHeaders); // asserts, while it can still become a 500
     this.answered = true;
     if (this.corked) this.send(status, body, sentHeaders);

@@ -95,8 +95,8 @@ export class TokenReads {
       return undefined;
     };
     return (context) => {
-      const isPlain = context.bodyView.byteLength <= PLAIN_BYTES_MAX;
-      if (isPlain && wanted.scan(context.bodyView)) {
+      const sent = context.bodyView;
+      if (sent.byteLength <= PLAIN_BYTES_MAX && wanted.scan(sent)) {
         return attempt(context, () => wanted.scan(context.bodyView));
       }
       return this.withTokens(context, ({ sides, tokens }) => {

@@ -250,10 +250,15 @@ function oneToken<const Key extends `GET /${string}`>(
   ];
 }
 
+/** Answers by price, made when first sent. */
+const PRICES = new Array<ReturnType<typeof ok> | undefined>(PIPS_PER_UNIT);
+
 function price(reads: TokenRouteReads): Handler<PriceQuery> {
   return reads.ofTop<PriceQuery>(UNKNOWN_BOOK, (top, query) => {
     const pips = top[reads.side[query.side]];
-    return pips === 0 ? NO_LIQUIDITY : ok(`{"price":"${pipsText(pips)}"}`);
+    if (pips === 0) return NO_LIQUIDITY;
+    PRICES[pips] ??= ok(Buffer.from(`{"price":"${pipsText(pips)}"}`));
+    return PRICES[pips];
   });
 }
 

@@ -15,7 +15,7 @@
 import { addressAt, tokenMarket } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
+import type { AccountRow, MarketRow, TokenRow } from '../../engine/tables/units.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import { DECIMAL_BYTES_MAX, writeInteger, writeMicro } from '../common/decimal.ts';
 import { nextIteration } from '../common/event-loop.ts';
@@ -158,11 +158,18 @@ export class TradesRenderer {
     const { page } = this;
     page.used = 1;
     let done = count > COPIED_PER_TURN ? count : 0;
+    let infoMarket: MarketRow | 0 = 0;
+    let info: MarketInfo | undefined;
     for (let i = 0; i < count; i++) {
       if (done >= COPIED_PER_TURN) return this.renderLong(keys.slice(0, count));
       done += 1;
       const key = keys[i]!;
-      const info = this.texts.info(selector.market(key));
+      const market = selector.market(key);
+      // Neighbours are often of one market.
+      if (market !== infoMarket) {
+        infoMarket = market;
+        info = this.texts.info(market);
+      }
       if (this.copy(page, key, info)) continue;
       done += NEW_COUNTS;
       selector.read(key, row, 0);

@@ -231,6 +231,11 @@ export class TradesSelector {
 
   private *walkMarkets(markets: readonly MarketRow[]): Generator<void, void> {
     const { index } = this;
+    const [first] = markets;
+    if (first !== undefined && markets.length === 1) {
+      yield* this.walkMarket(first);
+      return;
+    }
     const heads = markets.map((market) => index.inMarket.newest(market));
     const heap = new NewestHeap(heads.filter((head) => head !== NONE));
     for (let looked = 1; ; looked++) {
@@ -239,6 +244,15 @@ export class TradesSelector {
       if (match < index.first || this.takeMatch(match)) return;
       const before = index.inMarket.before(match);
       heap.replaceNewest(before === NONE ? undefined : before);
+    }
+  }
+
+  private *walkMarket(market: MarketRow): Generator<void, void> {
+    const { index } = this;
+    let match = index.inMarket.newest(market);
+    for (let looked = 1; match >= index.first && !this.takeMatch(match); looked++) {
+      match = index.inMarket.before(match);
+      if (looked % LINKS_PER_TURN === 0) yield;
     }
   }
 

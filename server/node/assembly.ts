@@ -21,6 +21,7 @@ import { domainsOf } from '../config/signing-domains.ts';
 import { Faults } from '../faults/faults.ts';
 import { RateControl } from '../http/limits/rate-control.ts';
 import { RequestCounts } from '../http/request-counts.ts';
+import type { Liquidity } from '../liquidity/liquidity.ts';
 import { settleFills } from '../orders/intake/internal-commands.ts';
 import type { BookMirror } from '../paper/book-mirror.ts';
 import { appIsOn } from '../routes/app-routes.ts';
@@ -123,32 +124,25 @@ function progressOf(
 /** Opens the port, and the services that need it or that change books: mirror, play and traders of the demo. */
 async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
   const { config } = start.options;
-  const { authority, catalog, clock, control, heartbeats, tables, unwritable, writer } = parts;
+  const { authority, clock, control, heartbeats, tables, unwritable, writer } = parts;
   const { ledger, sequencer, sequenceLock } = writer;
   const counts = config.adminPort === 0 ? undefined : new RequestCounts();
-  const rates = config.rateLimits
-    ? new RateControl(config.rateLimitsOverrides, config, config.rateLimitsMode === 'warn')
-    : undefined;
+  const rates = ratesOf(start);
   const orders = sequencer && new WalletOrders({ tables, sequenceLock, sequencer });
   writer.pauseVenue(control.pause?.reason);
-  // The previous run may have ended in the middle of a ban.
-  await authority.whenLeading(async () => {
-    await orders?.cancel(control.bans.list().map(({ address }) => address));
-  });
+  await authority.whenLeading(() => cancelBanned(parts, orders));
   // No order may match price levels that a source had when the node ended.
   if (sourceLevels(tables) > 0)
     await (await import('./book-mirror.ts')).removeOldLevels(start, parts);
   let mirror: BookMirror | undefined;
   const mirrorFacts = () => mirror?.facts();
+  let house: Liquidity | undefined;
+  const liquidity = () => house;
   const play =
     parts.play && (await (await import('./play.ts')).beginPlay(start, parts, parts.play));
-  const contradictions = (): ContradictionFacts => ({
-    catalog: contradictionsOf(catalog.current.contradictions),
-    sync: parts.sync?.contradictions() ?? NO_CONTRADICTIONS,
-    mirror: (mirror ?? play)?.contradictions() ?? NO_CONTRADICTIONS,
-  });
+  const contradictions = (): ContradictionFacts => contradictionFacts(parts, mirror ?? play);
   const faults = faultsOf(start, parts);
-  const shown = { rates, counts, contradictions, faults, mirrorFacts, play };
+  const shown = { rates, counts, contradictions, faults, liquidity, mirrorFacts, play };
   const { server, streams } = await openPort(start.options, parts, shown);
   start.onClose(() => streams.close());
   start.onClose(() => start.wait('the port to close', server.close()));
@@ -159,7 +153,7 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
   writer.follow();
   await startDemoTraders(start, parts, server.port);
   if (ledger !== undefined) beginRebates(start, parts, ledger);
-  const liquidity = ledger && (await openLiquidity(start, parts, ledger));
+  house = ledger && (await openLiquidity(start, parts, ledger));
   play?.start();
   if (config.mirrorUrl !== '')
     mirror = await (await import('./book-mirror.ts')).openMirror(start, parts);
@@ -170,7 +164,7 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
     requests: counts?.rows ?? [],
     throttled: rates?.throttled() ?? [],
     faults: faults?.facts(),
-    liquidity: liquidity?.facts(),
+    liquidity: house?.facts(),
     queue: { waiting: writer.waiting(), max: config.engineQueue },
     contradictions: contradictions(),
     mirror: mirrorFacts(),
@@ -186,9 +180,31 @@ async function serve(start: Start, parts: NodeParts): Promise<RunningNode> {
     operations:
       orders &&
       ledger &&
-      openOperations(start, parts, { faults, rates, orders, ledger, liquidity, play }),
+      openOperations(start, parts, { faults, rates, orders, ledger, liquidity: house, play }),
     over: authority.member?.over,
     close: () => start.close(),
+  };
+}
+
+/** `undefined` with RATE_LIMITS=off. */
+function ratesOf({ options: { config } }: Start): RateControl | undefined {
+  if (!config.rateLimits) return undefined;
+  return new RateControl(config.rateLimitsOverrides, config, config.rateLimitsMode === 'warn');
+}
+
+/** Cancels orders of banned wallets: the previous run may have ended in the middle of a ban. */
+async function cancelBanned({ control }: NodeParts, orders?: WalletOrders): Promise<void> {
+  await orders?.cancel(control.bans.list().map(({ address }) => address));
+}
+
+function contradictionFacts(
+  { catalog, sync }: NodeParts,
+  source: Pick<BookMirror, 'contradictions'> | undefined,
+): ContradictionFacts {
+  return {
+    catalog: contradictionsOf(catalog.current.contradictions),
+    sync: sync?.contradictions() ?? NO_CONTRADICTIONS,
+    mirror: source?.contradictions() ?? NO_CONTRADICTIONS,
   };
 }
 

@@ -8,7 +8,6 @@ import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keccakIsNative } from '../auth/keccak.ts';
 import { SLOW_LIBRARY, signatureLibrary } from '../auth/secp256k1.ts';
 import { backOffMs } from '../common/back-off.ts';
 import { type Log, type Logger, openLogger } from '../common/logger.ts';
@@ -60,8 +59,8 @@ async function main(): Promise<void> {
   const { log } = logger;
   logSettings(log, config, cores);
   for (const line of read.warnings) log('warn', line);
-  if (signatureLibrary === SLOW_LIBRARY || !keccakIsNative) {
-    log('warn', 'no prebuilt secp256k1 or keccak for this machine: signatures are checked slowly');
+  if (signatureLibrary === SLOW_LIBRARY) {
+    log('warn', 'no prebuilt secp256k1 for this machine: signatures are checked slowly');
   } else log('info', `signatures are checked by ${signatureLibrary}`);
   if (!config.verifySignatures) {
     log('warn', 'VERIFY_SIGNATURES=off: ANYONE WITH AN API KEY CAN SIGN FOR ANY WALLET OF ITS KEY');

@@ -9,6 +9,7 @@ import { documentFile } from '../admin/document-files.ts';
 import { type AdminAnswer, type AdminServer, listenAdmin } from '../admin/listener.ts';
 import { type Delay, LoopDelay } from '../admin/loop-delay.ts';
 import type { Scrape } from '../admin/metric-table.ts';
+import type { Metrics } from '../admin/metrics.ts';
 import { readPageFiles } from '../admin/page-files.ts';
 import { type NodeFacts, type PublicApi, summaryOf } from '../admin/summary.ts';
 import { buildCommit } from '../common/build-commit.ts';
@@ -39,6 +40,7 @@ export class NodeAdmin {
   private delay: LoopDelay | undefined;
   private node: RunningNode | undefined;
   private isEnding = false;
+  private metrics: Promise<Metrics> | undefined;
 
   constructor(config: Config, droppedLines: () => number) {
     this.config = config;
@@ -49,13 +51,10 @@ export class NodeAdmin {
   async open(log: (line: string) => void): Promise<void> {
     const { adminHost: host, adminPort: port, adminToken, resolverToken } = this.config;
     if (port === 0) return;
-    // Loads a package that a node without this listener does not need.
-    const { Metrics } = await import('../admin/metrics.ts');
     const desk = builtPage('desk');
     if (desk === undefined) log('the page is not built: run "npm run build"');
     const files = readPageFiles(desk);
     const delay = new LoopDelay();
-    const metrics = new Metrics();
     this.delay = delay;
     this.server = await listenAdmin({
       host,
@@ -68,6 +67,7 @@ export class NodeAdmin {
         '/ready': () => this.ready(),
         '/metrics': async () => {
           const diskFree = await this.diskFree();
+          const metrics = await this.loadedMetrics();
           return { status: 200, body: await metrics.text(this.scrape(delay.delay(), diskFree)) };
         },
         '/clock/accept': () => this.acceptClock(),
@@ -82,6 +82,8 @@ export class NodeAdmin {
 
   report(node: RunningNode | undefined): void {
     this.node = node;
+    // Later than the first answer, earlier than a usual first scrape.
+    if (this.server !== undefined) void this.loadedMetrics();
   }
 
   draining(): void {
@@ -91,6 +93,12 @@ export class NodeAdmin {
   async close(): Promise<void> {
     this.delay?.stop();
     await this.server?.close();
+  }
+
+  /** Loads a package that a node without this listener does not need. */
+  private loadedMetrics(): Promise<Metrics> {
+    this.metrics ??= import('../admin/metrics.ts').then((module) => new module.Metrics());
+    return this.metrics;
   }
 
   private ready(): AdminAnswer {

@@ -10,7 +10,7 @@ import {
   ResultsReader,
   StatementsReader,
 } from '../../storage/projection/reader.ts';
-import { openAuth, refusalOfKey } from '../auth/auth.ts';
+import { type Auth, openAuth, refusalOfKey } from '../auth/auth.ts';
 import { uuidText } from '../auth/credentials.ts';
 import { marketLifecycleLookup } from '../catalog/market-info.ts';
 import type { ContradictionFacts } from '../common/contradictions.ts';
@@ -19,6 +19,7 @@ import type { Faults } from '../faults/faults.ts';
 import { type HttpServer, listen } from '../http/http.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
 import type { RequestCounts } from '../http/request-counts.ts';
+import type { Liquidity } from '../liquidity/liquidity.ts';
 import { BookRenderer } from '../market-data/books.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
@@ -28,6 +29,7 @@ import type { MirrorFacts } from '../paper/mirror-facts.ts';
 import { httpOptions } from '../routes/http-options.ts';
 import { nodeRoutes } from '../routes/services.ts';
 import { FaultySockets } from '../streams/faulty-sockets.ts';
+import type { Operation, OrderRequestParts } from '../streams/order-requests.ts';
 import type { StreamLimits } from '../streams/stream-bounds.ts';
 import { type StreamParts, Streams } from '../streams/streams.ts';
 import type { NodeParts } from './node-parts.ts';
@@ -36,6 +38,7 @@ import type { NodeOptions } from './running-node.ts';
 
 /** Longest wait of a subscription for a key that another node may have issued. */
 const KEY_MS_MAX = 1_000;
+const MS = 1_000;
 
 interface PortParts {
   /** `undefined` with RATE_LIMITS=off. */
@@ -44,6 +47,8 @@ interface PortParts {
   readonly counts: RequestCounts | undefined;
   readonly contradictions: () => ContradictionFacts;
   readonly mirrorFacts: () => MirrorFacts | undefined;
+  /** Returns `undefined` without a ledger, and before it is open. */
+  readonly liquidity: () => Liquidity | undefined;
   readonly play: Play | undefined;
   /** `undefined` with FAULTS=off. */
   readonly faults: Faults | undefined;
@@ -57,7 +62,7 @@ export interface OpenPort {
 export async function openPort(
   options: NodeOptions,
   parts: NodeParts,
-  { contradictions, counts, faults, mirrorFacts, play, rates }: PortParts,
+  { contradictions, counts, faults, liquidity, mirrorFacts, play, rates }: PortParts,
 ): Promise<OpenPort> {
   const { config, log } = options;
   const { authSkewSeconds, chainId, credentialPrefix } = config;
@@ -73,9 +78,8 @@ export async function openPort(
   const shared = { now, tables, texts, books, whenBatchesDone, venue: registry.venue };
   const intake = await delayed(writer.intake, config, play?.after);
   const faulty = faults && new FaultySockets(faults, tables);
-  const streams = openStreams(options, parts, { ...shared, lookup, faulty });
   const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
-  const routes = nodeRoutes({
+  const { operations, routes } = nodeRoutes({
     ...shared,
     ...readersOf(parts, texts),
     wall,
@@ -87,6 +91,7 @@ export async function openPort(
     config,
     ledger,
     intake,
+    liquidity,
     pauses,
     rates,
     sequenceLock,
@@ -106,6 +111,8 @@ export async function openPort(
     play: () => play?.facts(),
     warn: (line) => log('warn', line),
   });
+  const orders = orderRequests(parts, auth, operations);
+  const streams = openStreams(options, parts, { ...shared, lookup, faulty, orders });
   member?.serve({ applied, intake, routes }, (key) => refusalOfKey(auth, uuidText(key)));
   const server = await listen(
     routes,
@@ -125,7 +132,15 @@ function openStreams(
   parts: NodeParts,
   shared: Pick<
     StreamParts,
-    'books' | 'faulty' | 'lookup' | 'now' | 'tables' | 'texts' | 'venue' | 'whenBatchesDone'
+    | 'books'
+    | 'faulty'
+    | 'lookup'
+    | 'now'
+    | 'orders'
+    | 'tables'
+    | 'texts'
+    | 'venue'
+    | 'whenBatchesDone'
   >,
 ): Streams {
   const streams = new Streams({
@@ -139,6 +154,19 @@ function openStreams(
   parts.committed.add((batch) => streams.flushed(batch));
   parts.switched.add(({ prepared }) => streams.announce(marketLifecycleLookup(prepared)));
   return streams;
+}
+
+function orderRequests(
+  { authority: { member }, clock }: NodeParts,
+  auth: Auth,
+  operations: readonly Operation[],
+): OrderRequestParts {
+  return {
+    operations,
+    refusalOf: (apiKey) => refusalOfKey(auth, apiKey),
+    forward: member?.forwarder.forward,
+    seconds: () => Math.floor(clock.wall() / MS),
+  };
 }
 
 function readersOf({ stores, tradesIndex }: NodeParts, texts: TokenTexts) {

@@ -11,6 +11,8 @@ interface DocumentedStream {
   readonly does: string;
   /** Message sent by clients. */
   readonly message: TSchema;
+  /** Requests sent by clients, by name. */
+  readonly requests: Readonly<Record<string, { readonly does: string; readonly schema: TSchema }>>;
   readonly events: Readonly<Record<string, { readonly sent: string; readonly schema: TSchema }>>;
 }
 
@@ -40,13 +42,23 @@ export function asyncApiDocument({ bounds, host, streams, version }: AsyncApiPar
       action: 'receive',
       channel,
       summary: 'what clients subscribe with',
-      messages: [{ $ref: `#/channels/${name}/messages/subscribe` }],
+      messages: [messageOf(name, 'subscribe')],
     };
+    const requests = Object.keys(stream.requests);
+    if (requests.length > 0) {
+      operations[`${name}Requests`] = {
+        action: 'receive',
+        channel,
+        summary: 'requests, each answered by one message',
+        messages: requests.map((request) => messageOf(name, requestName(request))),
+        reply: { channel, messages: [messageOf(name, 'answer')] },
+      };
+    }
     operations[`${name}Events`] = {
       action: 'send',
       channel,
       summary: stream.does,
-      messages: messages.map((event) => ({ $ref: `#/channels/${name}/messages/${event}` })),
+      messages: messages.map((event) => messageOf(name, event)),
     };
   }
   return {
@@ -64,15 +76,29 @@ export function asyncApiDocument({ bounds, host, streams, version }: AsyncApiPar
   };
 }
 
-function channelOf(path: string, { does, events, message }: DocumentedStream, schemas: Schemas) {
+function messageOf(channel: string, message: string): Json {
+  return { $ref: `#/channels/${channel}/messages/${message}` };
+}
+
+/** Events and requests may have equal names. */
+function requestName(request: string): string {
+  return `${request}Request`;
+}
+
+function channelOf(path: string, stream: DocumentedStream, schemas: Schemas) {
+  const { does, events, message, requests } = stream;
   const sent = Object.entries(events).map(([name, event]) => [
     name,
     { name, summary: event.sent, payload: schemas.of(event.schema) },
   ]);
+  const asked = Object.entries(requests).map(([request, row]) => {
+    const name = requestName(request);
+    return [name, { name, summary: row.does, payload: schemas.of(row.schema) }];
+  });
   const subscribe = { name: 'subscribe', payload: schemas.of(message) };
   return {
     address: path,
     description: does,
-    messages: { subscribe, ...Object.fromEntries(sent) },
+    messages: { subscribe, ...Object.fromEntries(asked), ...Object.fromEntries(sent) },
   };
 }

@@ -18,6 +18,7 @@ import { coveredBy } from '../faults/covered.ts';
 import { FAULT_ROUTES } from '../faults/fault-routes.ts';
 import { PostOnlyAnswer } from '../faults/fault-schemas.ts';
 import type { DefinedRoute, RouteGroup, RouteRow, RouteSettings } from '../http/route.ts';
+import { LIQUIDITY_ROUTES } from '../liquidity/liquidity-routes.ts';
 import { HISTORY_ROUTES } from '../market-data/history-routes.ts';
 import { LIVE_ACTIVITY_ROUTES } from '../market-data/live-activity.ts';
 import { TOKEN_ROUTES } from '../market-data/token-routes.ts';
@@ -57,6 +58,7 @@ export const ROUTE_LISTS = {
   rebates: REBATE_ROUTES,
   tokens: TOKEN_ROUTES,
   history: HISTORY_ROUTES,
+  liquidity: LIQUIDITY_ROUTES,
   trades: TRADES_ROUTES,
   documents: DOCUMENT_ROUTES,
   app: APP_ROUTES,
@@ -97,6 +99,7 @@ const LIST_GROUPS: Readonly<Record<ListName, RouteGroup>> = {
   rebates: 'account',
   tokens: 'books',
   history: 'books',
+  liquidity: 'books',
   trades: 'data',
   documents: 'node',
   app: 'node',

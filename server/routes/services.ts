@@ -26,10 +26,12 @@ import { contract3Of } from '../config/signing-domains.ts';
 import { dataService } from '../data-v2/data-service.ts';
 import type { ResultRouteParts } from '../data-v2/result-routes.ts';
 import { withFaults } from '../faults/request-faults.ts';
-import type { Route } from '../http/http.ts';
+import type { Method, Route } from '../http/http.ts';
 import { HandlerLimits } from '../http/limits/handler-limits.ts';
 import { handlersOfLists, type ServicesOf } from '../http/route.ts';
+import type { LiquidityRouteParts } from '../liquidity/liquidity-routes.ts';
 import type { HistoryService } from '../market-data/history-service.ts';
+import { outcomeNames } from '../market-data/registered.ts';
 import { type TokenRouteParts, TokenRouteReads } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
@@ -37,6 +39,8 @@ import type { Heartbeats } from '../orders/cancel/heartbeats.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
 import type { OrderIntake } from '../orders/intake/order-intake.ts';
 import { Relayer } from '../relayer/relayer.ts';
+import type { Operation } from '../streams/order-requests.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../streams/request-frames.ts';
 import { AccountReads, type AccountRouteParts } from '../wallet/account-routes.ts';
 import type { Exchanges } from '../wallet/approval-table.ts';
 import { DeployedWallets } from '../wallet/deployed-wallets.ts';
@@ -68,6 +72,7 @@ interface RouteParts
   readonly seasonNames: ReadonlyMap<number, string>;
   readonly rebates: RebatesReader;
   readonly history: HistoryService;
+  readonly liquidity: LiquidityRouteParts['liquidity'];
   readonly heartbeats: Pick<Heartbeats, 'take'>;
   /** The current catalog generation; an answer reads one generation. */
   readonly catalog: () => CatalogGeneration;
@@ -85,7 +90,13 @@ interface RouteParts
 
 const MS = 1_000;
 
-export function nodeRoutes(parts: RouteParts): Route[] {
+export interface NodeRoutes {
+  readonly routes: readonly Route[];
+  /** Operations of the user stream, in the order of `OPERATION_NAMES`. */
+  readonly operations: readonly Operation[];
+}
+
+export function nodeRoutes(parts: RouteParts): NodeRoutes {
   const { config, rates } = parts;
   const limits = rates === undefined ? undefined : new HandlerLimits(rates.late, parts.wall);
   const { tradesAllowlist: allowlist, tradesFields } = config;
@@ -120,6 +131,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
     rebates: parts,
     tokens: new TokenRouteReads({ ...parts, tops: new TopReader(parts.tables) }),
     history: parts,
+    liquidity: liquidityService(parts),
     trades: { trades: parts.trades, allowlist, isTolerant },
     documents: documentsOf(config),
     app,
@@ -143,7 +155,7 @@ function secondsOf({ wall }: RouteParts): number {
   return Math.floor(wall() / MS);
 }
 
-function routesOf(parts: RouteParts, services: ServicesOf<typeof ROUTE_LISTS>): Route[] {
+function routesOf(parts: RouteParts, services: ServicesOf<typeof ROUTE_LISTS>): NodeRoutes {
   const { config } = parts;
   const rows = servedRows(config);
   const made = handlersOfLists(ROUTE_LISTS, services);
@@ -165,7 +177,17 @@ function routesOf(parts: RouteParts, services: ServicesOf<typeof ROUTE_LISTS>): 
       ? handlers
       : withTradingMarkets(handlers, services.tradingMarkets),
   );
-  return config.dataTrades === 'own' ? routes : withPublicTrades(routes, handlers['GET /trades']);
+  return {
+    routes:
+      config.dataTrades === 'own' ? routes : withPublicTrades(routes, handlers['GET /trades']),
+    operations: OPERATION_NAMES.map((name) => {
+      const key = OPERATIONS[name];
+      const [method, path] = key.split(' ') as [Method, string];
+      const { limits, places } = rows.get(key)!;
+      const isForwarded = (): boolean => places !== true && parts.forwarder?.isNeeded() === true;
+      return { name, method, path, limits, isForwarded, handler: handlers[key] };
+    }),
+  };
 }
 
 /** Service of boards, profit and volume. */
@@ -221,6 +243,17 @@ function relayServices(parts: RouteParts, factories: WalletFactories) {
     factories,
   });
   return { deployed, relayer };
+}
+
+function liquidityService(parts: RouteParts): LiquidityRouteParts {
+  const { config, infos, liquidity, tables } = parts;
+  return {
+    tables,
+    allowlist: config.tradesAllowlist,
+    liquidity,
+    namesOf: (market) => outcomeNames(tables, market, infos(market)),
+    slugOf: (market) => infos(market)?.slug,
+  };
 }
 
 function publicProfiles({ config, profiles, tables }: RouteParts): PublicProfileParts {

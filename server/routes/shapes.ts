@@ -11,6 +11,7 @@ import { isSchema, type TSchema } from '../common/schema.ts';
 import * as dataErrors from '../data-v2/errors.ts';
 import * as results from '../data-v2/result-schemas.ts';
 import * as dataV2 from '../data-v2/schemas.ts';
+import { LiquidityMarket } from '../liquidity/liquidity-row.ts';
 import * as history from '../market-data/history-schemas.ts';
 import * as token from '../market-data/token-schemas.ts';
 import * as trades from '../market-data/trades-schemas.ts';
@@ -41,7 +42,7 @@ const MODULES: readonly object[] = [
   preview,
   profile,
   dataV2,
-  { PublicProfileAnswer },
+  { LiquidityMarket, PublicProfileAnswer },
 ];
 
 /** Names of the constants that hold shapes, by identity of the shape. */

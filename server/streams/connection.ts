@@ -9,6 +9,8 @@ import { refusalCode } from '../common/error-bodies.ts';
 import { isWithin } from '../common/json.ts';
 import type { JsonBounds } from '../common/json-measure.ts';
 import type { Shape } from '../common/schema.ts';
+import type { FrameRequests } from '../http/frame-request.ts';
+import type { Caller } from '../http/limits/callers.ts';
 import type { Socket, SocketHandler } from '../http/sockets.ts';
 import { CLOSES, type CloseCounts, type CloseName } from './closes.ts';
 import { invalid, type Problem, type Subscription } from './messages.ts';
@@ -37,7 +39,7 @@ export abstract class Connection implements SocketHandler, Paced {
   protected isOver = false;
   protected readonly openedAt: number;
   /** Messages that wait for the current one, or for their turn. */
-  private readonly inbox: string[] = [];
+  private readonly inbox: Buffer[] = [];
   private handling: Handling | undefined = undefined;
   private isWaiting = false;
   /** Pieces of the last answer that are sent before the next message is handled, so that small answers come first. */
@@ -57,13 +59,13 @@ export abstract class Connection implements SocketHandler, Paced {
     return this.parts.budget.caller;
   }
 
-  message(text: string, bytes = text.length): void {
-    if (!this.countMessage(bytes)) return;
-    if (isPing(text) && !this.isBusy() && !this.isLeading()) {
+  message(bytes: Buffer): void {
+    if (!this.countMessage(bytes.length)) return;
+    if (isPing(bytes) && !this.isBusy() && !this.isLeading()) {
       this.socket.send(PONG);
       return;
     }
-    this.inbox.push(text);
+    this.inbox.push(bytes);
     this.parts.pacer.go(this);
   }
 
@@ -119,6 +121,11 @@ export abstract class Connection implements SocketHandler, Paced {
   }
 
   protected abstract receive(text: string): Handling;
+
+  /** Takes a message that is a request of its own; returns false for any other message. */
+  protected takesRequest(_bytes: Buffer): boolean {
+    return false;
+  }
 
   protected abstract hasDue(): boolean;
 
@@ -195,12 +202,13 @@ export abstract class Connection implements SocketHandler, Paced {
     return this.socket.waiting() < this.limits.backpressureBytes / 2;
   }
 
-  private take(text: string): void {
-    if (isPing(text)) this.socket.send(PONG);
-    else if (!isWithin(Buffer.from(text), this.messageBounds)) {
+  private take(bytes: Buffer): void {
+    if (isPing(bytes)) this.socket.send(PONG);
+    else if (this.takesRequest(bytes)) return;
+    else if (!isWithin(bytes, this.messageBounds)) {
       this.sendProblem(invalid('too many values, or too deep'));
     } else {
-      this.continueHandling(this.receive(text));
+      this.continueHandling(this.receive(bytes.toString('utf8')));
     }
   }
 
@@ -223,7 +231,7 @@ export abstract class Connection implements SocketHandler, Paced {
     };
   }
 
-  private sendProblem(problem: Problem): void {
+  protected sendProblem(problem: Problem): void {
     this.socket.send(JSON.stringify({ ...problem, code: refusalCode(problem.error) }));
     // A connection without valid credentials is of no use, so it is closed.
     if (problem.error === 'invalid_auth') this.end('wrong_auth', problem.error);
@@ -235,8 +243,8 @@ const UNKNOWN_MAX = 100;
 const UNKNOWN_NAME_MAX = 100;
 const LEADING_MAX = 32;
 
-function isPing(text: string): boolean {
-  return text.length === 4 && text.toUpperCase() === 'PING';
+function isPing(bytes: Buffer): boolean {
+  return bytes.length === 4 && bytes.toString('latin1').toUpperCase() === 'PING';
 }
 
 /** An object with lists of objects has three levels. */
@@ -250,6 +258,9 @@ export const NAMES_A_PIECE = 8;
 
 export interface ConnectionParts {
   readonly socket: Socket;
+  readonly from: Caller;
+  /** Requests of the operations of its path. */
+  readonly frames: readonly FrameRequests[];
   readonly limits: StreamLimits;
   readonly elapsed: () => number;
   readonly wall: () => number;

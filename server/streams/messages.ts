@@ -4,6 +4,16 @@
  */
 import { compileShape, type Static, type TSchema, Type } from '../common/schema.ts';
 import { TRADE_STATUSES } from '../market-data/trade-status.ts';
+import {
+  CancelAnswer,
+  CancelOrder,
+  OrderItemShape,
+  OrderItemShape2,
+  OrderResult,
+  ReplaceAnswer,
+  replaceOf,
+} from '../orders/intake/schemas.ts';
+import { FRAME_ID_MAX, OPERATION_NAMES, OPERATIONS, type OperationName } from './request-frames.ts';
 
 const Text = Type.String();
 const Texts = Type.Array(Type.String());
@@ -65,6 +75,26 @@ const UserMessage = Type.Object({
   sequence: Type.Optional(Digits),
   ack: Ack,
 });
+
+const AnyOrderItem = Type.Union([OrderItemShape, OrderItemShape2]);
+const BODIES: Readonly<Record<OperationName, TSchema>> = {
+  order: AnyOrderItem,
+  cancel: CancelOrder,
+  replace: replaceOf(AnyOrderItem),
+};
+
+/** Requests of order routes, which the handlers of those routes answer. */
+const REQUESTS = Object.fromEntries(
+  OPERATION_NAMES.map((name) => {
+    const id = Type.String({
+      pattern: `^[ !#-\\[\\]-~]{1,${FRAME_ID_MAX}}$`,
+      description: 'returned with the answer',
+    });
+    const body = { ...BODIES[name], description: `the body of \`${OPERATIONS[name]}\`` };
+    const schema = Type.Object({ op: literal(name), id, body: body as TSchema });
+    return [name, { does: `\`${OPERATIONS[name]}\` over the stream`, schema }];
+  }),
+);
 
 export const marketMessage = compileShape(MarketMessage);
 export const userMessage = compileShape(UserMessage);
@@ -285,6 +315,23 @@ export type Subscription = Pick<
   'operation' | 'known' | 'following'
 >;
 
+/** Answer to a request: status, headers and body of the route over HTTP. */
+const AnswerEvent = Type.Object({
+  event_type: literal('answer'),
+  op: Type.Union(OPERATION_NAMES.map((name) => literal(name))),
+  id: Text,
+  status: Type.Integer(),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: '`X-Sequence`; `Retry-After` and `X-Request-Id` where HTTP has them',
+  }),
+  body: Type.Union([
+    OrderResult,
+    CancelAnswer,
+    ReplaceAnswer,
+    Type.Object({ error: Text, detail: Type.Optional(Text), code: Type.Optional(Text) }),
+  ]),
+});
+
 const ProblemEvent = Type.Object({
   error: Type.Union([
     literal('invalid_message'),
@@ -306,6 +353,8 @@ export function invalid(detail: string): Problem {
 interface StreamRow {
   readonly does: string;
   readonly message: TSchema;
+  /** Further messages of clients, by `op`. */
+  readonly requests: Readonly<Record<string, { readonly does: string; readonly schema: TSchema }>>;
   readonly events: Readonly<Record<string, { readonly sent: string; readonly schema: TSchema }>>;
 }
 
@@ -314,6 +363,7 @@ export const STREAM_TABLE = {
   '/ws/market': {
     does: 'books, price changes and trades of markets; open to everybody',
     message: MarketMessage,
+    requests: {},
     events: {
       book: { sent: 'on subscribing, and after each match', schema: BookEvent },
       price_change: { sent: 'levels changed, for any reason', schema: PriceChangeEvent },
@@ -330,8 +380,9 @@ export const STREAM_TABLE = {
     },
   },
   '/ws/user': {
-    does: "a wallet's own orders, trades and balances; the first message carries its credentials",
+    does: "a wallet's own orders, trades and balances, and requests that place and cancel orders; the first message carries its credentials",
     message: UserMessage,
+    requests: REQUESTS,
     events: {
       order: { sent: 'placed, filled in part or whole, ended', schema: OrderEvent },
       trade: {
@@ -343,6 +394,7 @@ export const STREAM_TABLE = {
         schema: BalanceEvent,
       },
       resumed: { sent: 'the answer to `resume`; missed messages follow', schema: ResumedEvent },
+      answer: { sent: 'the answer to a request, once it is durable', schema: AnswerEvent },
       subscription: { sent: 'the answer to a message with `ack`', schema: SubscriptionEvent },
       error: { sent: 'a message cannot be carried out', schema: ProblemEvent },
     },

@@ -19,6 +19,7 @@ import { MarketConnection } from './market-channel.ts';
 import { MarketFeed } from './market-feed.ts';
 import { Names } from './names.ts';
 import { NewMarkets } from './new-markets.ts';
+import type { OrderRequestParts } from './order-requests.ts';
 import type { RecentBatches } from './recent-batches.ts';
 import { EVENTS_MAX, ReplayBuffer } from './replay-buffer.ts';
 import { ResolvedMarkets } from './resolved-markets.ts';
@@ -47,6 +48,8 @@ export interface StreamParts {
   /** Absent with FAULTS=off. */
   readonly faulty?: FaultySockets | undefined;
   readonly eventsMax?: number;
+  /** Absent where the user stream takes no orders. */
+  readonly orders?: OrderRequestParts;
 }
 
 /** Multiple of the bound of a slow reader that may wait until the next check. */
@@ -87,11 +90,15 @@ export class Streams {
     const feed = this.market;
     this.routes = [
       this.route('/ws/market', (common) => new MarketConnection({ tables, texts, feed }, common)),
-      this.route('/ws/user', (common) => {
-        const { key: lookup, keyComes, readOnlyKey: lookupReadOnly } = parts;
-        const keys = { keyComes, lookup, lookupReadOnly };
-        return new UserConnection({ replayBuffer: this.replayBuffer, tables, ...keys }, common);
-      }),
+      this.route(
+        '/ws/user',
+        (common) => {
+          const { key: lookup, keyComes, orders, readOnlyKey: lookupReadOnly } = parts;
+          const own = { keyComes, lookup, lookupReadOnly, orders };
+          return new UserConnection({ replayBuffer: this.replayBuffer, tables, ...own }, common);
+        },
+        parts.orders?.operations,
+      ),
     ];
   }
 
@@ -145,17 +152,22 @@ export class Streams {
     this.market.begin(sequence);
   }
 
-  private route(path: string, open: (common: ConnectionParts) => Connection): SocketRoute {
+  private route(
+    path: string,
+    open: (common: ConnectionParts) => Connection,
+    frames: SocketRoute['frames'] = [],
+  ): SocketRoute {
     const { elapsed, faulty, limits, now: wall } = this.parts;
     const { backpressureBytes, idleSeconds, subscriptionsMax } = limits;
     const { budgets, closes, pacer } = this.connections;
     return {
       path,
+      frames,
       messageBytesMax: messageBytesMax(subscriptionsMax),
       waitingBytesMax: HARD_FACTOR * backpressureBytes,
       cutSeconds: idleSeconds + CUT_LATER_SECONDS,
       refusal: () => this.connections.refusal(),
-      open: (socket, caller) => {
+      open: (socket, caller, requests) => {
         const struck = faulty?.socketOf(socket);
         const budget = budgets.open(caller);
         const onClosed = (closed: Connection): void => {
@@ -165,6 +177,8 @@ export class Streams {
         };
         const connection = open({
           socket: struck ?? socket,
+          from: caller,
+          frames: requests,
           limits,
           elapsed,
           wall,

@@ -22,6 +22,7 @@ import {
 } from './connection.ts';
 import { invalid, type Problem, type UserMessageFields, userMessage } from './messages.ts';
 import { type Place, placeFrom } from './numbering.ts';
+import { OrderClient, type OrderRequestParts } from './order-requests.ts';
 import {
   BALANCES,
   type CatchingUp,
@@ -31,6 +32,7 @@ import {
   type StoredEvent,
   type User,
 } from './replay-buffer.ts';
+import { FRAME_ID_MAX, readRequestFrame } from './request-frames.ts';
 
 export interface UserChannelParts {
   readonly replayBuffer: ReplayBuffer;
@@ -40,6 +42,8 @@ export interface UserChannelParts {
   readonly lookupReadOnly: (key: string) => { readonly address: Uint8Array } | undefined;
   /** Absent if this node issues all keys. */
   readonly keyComes?: KeyComes | undefined;
+  /** Absent where the stream takes no orders. */
+  readonly orders?: OrderRequestParts | undefined;
 }
 
 /**
@@ -51,7 +55,8 @@ export type KeyComes = (isKnown: () => boolean) => Promise<void> | undefined;
 interface KeyHolder {
   readonly address: Uint8Array;
   readonly isActive: () => boolean;
-  readonly isReadOnly: boolean;
+  /** Undefined of a read-only key. */
+  readonly credential: Credential | undefined;
 }
 
 const SECRET_BYTES = 32;
@@ -67,6 +72,10 @@ const OTHER_KEY: Problem = {
   error: 'invalid_auth',
   detail: 'a connection belongs to one wallet',
 };
+const WRONG_ID = invalid(
+  `id must be a text of 1 to ${FRAME_ID_MAX} printable ASCII characters without \\`,
+);
+const NO_AUTH: Problem = { error: 'invalid_auth', detail: 'auth is needed' };
 
 /** Seconds until credentials are required, because a connection occupies one of a limited number. */
 export const AUTH_SECONDS = 10;
@@ -85,7 +94,11 @@ const ALL = '';
 
 export class UserConnection extends Connection implements CatchingUp {
   private readonly channel: UserChannelParts;
+  private readonly orders: OrderClient | undefined;
   private isActive: () => boolean = () => true;
+  /** Address of the wallet, once its credentials are checked. */
+  private address: Int32Array | undefined;
+  /** Set by the first subscription: a wallet that follows nothing costs no events. */
   private user: User | undefined;
   /** Conditions, or ALL in place of them; and BALANCES. */
   private readonly followed = new Set<string>();
@@ -100,11 +113,13 @@ export class UserConnection extends Connection implements CatchingUp {
   constructor(parts: UserChannelParts, connection: ConnectionParts) {
     super(connection);
     this.channel = parts;
+    const { frames, from, socket } = connection;
+    this.orders = parts.orders && new OrderClient(parts.orders, from, frames, socket);
   }
 
   override reasonToGo(now: number): { readonly why: CloseName; readonly text: string } | undefined {
     if (!this.isActive()) return { why: 'revoked', text: 'the API key was revoked' };
-    if (this.user !== undefined || now - this.openedAt < AUTH_SECONDS * MS) return undefined;
+    if (this.address !== undefined || now - this.openedAt < AUTH_SECONDS * MS) return undefined;
     return { why: 'no_auth', text: `no valid auth within ${AUTH_SECONDS} seconds` };
   }
 
@@ -116,6 +131,16 @@ export class UserConnection extends Connection implements CatchingUp {
     this.arrived += event.body.length;
     const isMuch = this.arrived > ARRIVED_MAX || this.due.length - this.sent > DUE_MAX;
     if (isMuch) this.end('slow_reader', 'slow reader');
+  }
+
+  protected override takesRequest(bytes: Buffer): boolean {
+    const { orders } = this;
+    const frame = orders && readRequestFrame(bytes);
+    if (orders === undefined || frame === undefined) return false;
+    if (this.address === undefined) this.sendProblem(NO_AUTH);
+    else if (frame.id === undefined) this.sendProblem(WRONG_ID);
+    else orders.take(frame.operation, frame.id, frame.body);
+    return true;
   }
 
   protected override *receive(text: string): Handling {
@@ -169,7 +194,8 @@ export class UserConnection extends Connection implements CatchingUp {
   }
 
   protected override forget(): void {
-    const { user } = this;
+    const { orders, user } = this;
+    if (orders !== undefined) orders.isClosed = true;
     if (user === undefined) return;
     for (const name of this.joined) user.countJoined(this.topicOf(name), -1);
     this.joined.clear();
@@ -181,8 +207,7 @@ export class UserConnection extends Connection implements CatchingUp {
 
   private *identify({ auth }: UserMessageFields): Handling {
     if (auth === undefined) {
-      if (this.user !== undefined) return undefined;
-      return { error: 'invalid_auth', detail: 'auth is needed' };
+      return this.address === undefined ? NO_AUTH : undefined;
     }
     const { keyComes, lookup, lookupReadOnly } = this.channel;
     const key = keyOf(auth);
@@ -191,10 +216,11 @@ export class UserConnection extends Connection implements CatchingUp {
     const found = this.find(auth);
     if (found === undefined) return WRONG_KEY;
     const address = bytesToWords(found.address, new Int32Array(ADDRESS_WORDS));
-    if (this.user === undefined) this.user = this.channel.replayBuffer.enter(address);
-    else if (this.user.address.some((word, i) => word !== address[i])) return OTHER_KEY;
+    if (this.address?.some((word, i) => word !== address[i]) === true) return OTHER_KEY;
+    this.address = address;
     this.isActive = found.isActive;
-    this.identified(found.isReadOnly ? '' : key, found.address);
+    this.orders?.identified(found);
+    this.identified(found.credential === undefined ? '' : key, found.address);
     return undefined;
   }
 
@@ -205,7 +231,7 @@ export class UserConnection extends Connection implements CatchingUp {
     if (auth.secret === undefined && auth.passphrase === undefined) {
       const found = lookupReadOnly(key);
       const isActive = (): boolean => lookupReadOnly(key) !== undefined;
-      return found && { address: found.address, isActive, isReadOnly: true };
+      return found && { address: found.address, isActive, credential: undefined };
     }
     const found = lookup(key);
     const secret = Buffer.from(auth.secret ?? '', 'base64');
@@ -215,7 +241,7 @@ export class UserConnection extends Connection implements CatchingUp {
     const isRight = isSame(passphrase, found?.passphrase ?? NOTHING) && isSecret;
     if (found === undefined || !isRight) return undefined;
     const isActive = (): boolean => lookup(key) !== undefined;
-    return { address: found.address, isActive, isReadOnly: false };
+    return { address: found.address, isActive, credential: found };
   }
 
   /** @param unknown receives the unknown markets */
@@ -224,6 +250,7 @@ export class UserConnection extends Connection implements CatchingUp {
     message: UserMessageFields,
     unknown: string[],
   ): Handling {
+    this.user ??= this.channel.replayBuffer.enter(this.address!);
     const resumePoints = resumePointsOf(message);
     if (resumePoints === undefined) return invalid('stream_id and sequence go together');
     const isAll = markets.length === 0 || this.followed.has(ALL);

@@ -7,6 +7,7 @@
  */
 import { OUTCOMES_MAX, TAKER_DELAY_MAX } from '../../engine/tables/capacities.ts';
 import { TICK_GRIDS } from '../../engine/tables/units.ts';
+import { WALLET_PATTERN } from './catalog-json.ts';
 import { CONDITION_PATTERN } from './condition-ids.ts';
 import { POSITIONS_VERSION, VERSIONS } from './protocol-version.ts';
 
@@ -20,7 +21,6 @@ export interface FieldRule {
 /** Ids below 10^15 are exact as JSON integers too (`market_id` of the sampling lists is one). */
 export const ID_PATTERN = /^(?:0|[1-9][0-9]{0,14})$/;
 export const TOKEN_PATTERN = /^[1-9][0-9]{0,77}$/;
-export const WALLET_PATTERN = /^0[xX][0-9a-fA-F]{40}$/;
 
 const ID_END = 1e15;
 const OUTCOMES_MIN = 2;

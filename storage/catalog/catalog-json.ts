@@ -4,7 +4,8 @@
  *
  * Pure; any thread.
  */
-import { WALLET_PATTERN } from './catalog-fields.ts';
+
+export const WALLET_PATTERN = /^0[xX][0-9a-fA-F]{40}$/;
 
 export type JsonObject = { readonly [key: string]: unknown };
 

@@ -22,6 +22,7 @@ import {
   type Durability,
   openEnvironment,
   openTable,
+  openTogether,
   writeFailure,
 } from '../kv/lmdb.ts';
 import { decodeContent, encodeContent } from './catalog-content.ts';
@@ -70,7 +71,8 @@ export function openCatalog(
   if (options.readOnly !== true) makeDirectory(path);
   else if (!existsSync(path)) throw new Error(`there is no directory ${path}`);
   const { durability, generation: pinned, readOnly = false } = options;
-  return new CatalogStore(openEnvironment({ path, durability, readOnly }), pinned);
+  const root = openEnvironment({ path, durability, readOnly });
+  return openTogether(root, { readOnly }, () => new CatalogStore(root, pinned));
 }
 
 interface Tables {

@@ -16,6 +16,7 @@ import {
   type Durability,
   openEnvironment,
   openTable,
+  openTogether,
   type RootDatabase,
   writeFailure,
 } from '../kv/lmdb.ts';
@@ -47,8 +48,12 @@ export class ControlRecordStore {
     const path = join(dataDir, 'keys');
     if (!options.readOnly) makeDirectory(path);
     this.root = openEnvironment({ path, ...options });
-    this.keys = openTable(this.root, 'keys');
-    this.meta = openTable(this.root, 'meta');
+    const tables = ['keys', 'meta'] as const;
+    const [keys, meta] = openTogether(this.root, options, () =>
+      tables.map((name) => openTable(this.root, name)),
+    );
+    this.keys = keys!;
+    this.meta = meta!;
   }
 
   /** `undefined` before the first batch. Throws an Error when the row is damaged. */

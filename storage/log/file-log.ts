@@ -38,6 +38,8 @@ export interface FileLogOptions {
 }
 
 const RETRY_MS = 1_000;
+/** Size of the first segment at most: the first start of a node waits for its zeros. */
+const FIRST_BYTES_MAX = 1 << 20;
 /** `undefined` where the system has no O_DSYNC: a write is then followed by a flush. */
 const O_DSYNC: number | undefined = constants.O_DSYNC;
 
@@ -131,7 +133,7 @@ export class FileLog extends GroupCommit implements Log {
     this.names = await openDirectory(this.directory);
     const segments = listSegments(this.directory);
     if (this.segment === undefined) {
-      const { file, segment } = await this.make(1, this.o.segmentBytes);
+      const { file, segment } = await this.make(1, Math.min(this.o.segmentBytes, FIRST_BYTES_MAX));
       this.segment = segment;
       this.file = file;
     }

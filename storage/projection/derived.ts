@@ -26,6 +26,7 @@ import {
   openEnvironment,
   openSequence,
   openTable,
+  openTogether,
   type RootDatabase,
 } from '../kv/lmdb.ts';
 import { PackedRows } from '../kv/packed.ts';
@@ -62,14 +63,14 @@ export function openDerivedTables(
   const path = join(dataDir, 'derived');
   if (!options.readOnly) makeDirectory(path);
   const root = openEnvironment({ path, ...options });
-  return {
+  return openTogether(root, options, () => ({
     root,
     fills: new PackedRows(openSequence(root, 'fills'), 'fills', FILL_BYTES),
     closedOrders: new PackedRows(openSequence(root, 'finals'), 'final states', ORDER_BYTES),
     entries: new PackedRows(openSequence(root, 'entries'), 'entries', ENTRY_BYTES),
     ids: openTable(root, 'ids'),
     meta: openTable(root, 'meta'),
-  };
+  }));
 }
 
 /** Throws an Error that names both formats, or the damage. */

@@ -23,6 +23,7 @@ import {
   type Durability,
   openEnvironment,
   openTable,
+  openTogether,
   type RootDatabase,
 } from '../kv/lmdb.ts';
 import { Forecasts } from './forecasts.ts';
@@ -57,6 +58,21 @@ const ENTRIES_AT = 20;
 const NAMES_AT = 28;
 const NOTHING: ProjectedPosition = { end: 0, entries: 0, isWhole: false, crc: 0 };
 
+function openAll(root: RootDatabase<Buffer, string>) {
+  const positions = new Positions(root);
+  const results = new Results(root, positions);
+  return {
+    meta: openTable(root, 'meta'),
+    positions,
+    prices: new Prices(root),
+    volumes: new Volumes(root),
+    statements: new Statements(root),
+    results,
+    rebates: new Rebates(root),
+    forecasts: new Forecasts(root, results),
+  };
+}
+
 export class Projections {
   readonly positions: Positions;
   readonly prices: Prices;
@@ -80,14 +96,15 @@ export class Projections {
     this.dataDir = dataDir;
     this.readOnly = options.readOnly;
     this.root = openEnvironment({ path, ...options });
-    this.meta = openTable(this.root, 'meta');
-    this.positions = new Positions(this.root);
-    this.prices = new Prices(this.root);
-    this.volumes = new Volumes(this.root);
-    this.statements = new Statements(this.root);
-    this.results = new Results(this.root, this.positions);
-    this.rebates = new Rebates(this.root);
-    this.forecasts = new Forecasts(this.root, this.results.ranks);
+    const opened = openTogether(this.root, options, () => openAll(this.root));
+    this.meta = opened.meta;
+    this.positions = opened.positions;
+    this.prices = opened.prices;
+    this.volumes = opened.volumes;
+    this.statements = opened.statements;
+    this.results = opened.results;
+    this.rebates = opened.rebates;
+    this.forecasts = opened.forecasts;
     this.all = [
       this.positions,
       this.prices,

@@ -18,6 +18,7 @@ const noLoad = loadProblem() ?? false;
 
 const TINY = {
   throughput: { markets: 150, warmUps: 0, rounds: 1, seconds: 5, only: ['markets slug'] },
+  search: { markets: 60, warmUps: 0, rounds: 1, seconds: 2 },
   size: { markets: 60, rounds: 1 },
   switching: { markets: 60, rounds: 1, windowMs: 200 },
 };
@@ -97,9 +98,10 @@ test('the load sends every target with its headers, and counts failures', {
 
 test('the catalog suite runs all of its parts', { skip: SHORT }, async () => {
   // Side by side, as nothing is measured here.
-  const [{ throughput }, { size }, { switching }] = await withoutPreloads(() =>
+  const [{ throughput }, { search }, { size }, { switching }] = await withoutPreloads(() =>
     Promise.all([
       catalogSuite(TINY, ['throughput']),
+      catalogSuite(TINY, ['search']),
       catalogSuite(TINY, ['size']),
       catalogSuite(TINY, ['switching']),
     ]),
@@ -108,6 +110,11 @@ test('the catalog suite runs all of its parts', { skip: SHORT }, async () => {
     assert.equal(throughput?.length, 1);
     assert.equal(throughput[0]?.failed, 0);
     assert(throughput[0].productPerSecond > 0 && throughput[0].barePerSecond > 0);
+    assert.deepEqual(
+      search?.cases.map(({ failed }) => failed),
+      [0, 0],
+    );
+    assert.equal(search.letters.failed, 0);
   }
   assert.equal(size?.loads.length, 1);
   assert(size.loads.every((load) => load.preparedBytes > load.fragmentBytes));

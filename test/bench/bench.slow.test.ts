@@ -9,11 +9,14 @@ import { ledgerSizes } from '../../bench/engine/ledger-size.ts';
 import { resolutionSuite } from '../../bench/engine/resolution.bench.ts';
 import { backtestSuite, modelSuite } from '../../bench/paper/paper.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
+import { signaturesSuite } from '../../bench/server/signatures.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
 import { clusterLogSuite } from '../../bench/storage/cluster-log.bench.ts';
 import { logSuite } from '../../bench/storage/log.bench.ts';
 import { pausesSuite } from '../../bench/storage/log-live.ts';
 import { restartLedgerSuite } from '../../bench/storage/restart.bench.ts';
+import { sizesSuite } from '../../bench/storage/sizes.bench.ts';
+import { startSuite } from '../../bench/storage/start.bench.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 import { DEFAULT_CAPACITIES, RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
 import { useCompiledNodes } from '../common/forms.ts';
@@ -42,6 +45,13 @@ test('the validate suite checks orders with both packages', async () => {
   assert(measured.every(({ perSecond }) => perSecond > 0));
 });
 
+test('the signatures suite recovers every signer, also by the functions of an older build', async () => {
+  const baseline = useCompiledNodes();
+  const measured = await signaturesSuite({ orders: 8, blocks: 2, baseline });
+  assert(measured.length >= 7, `${measured.length} figures`);
+  assert(measured.every(({ perSecond }) => perSecond > 0));
+});
+
 test('the streams suite sends every batch to every subscriber', async () => {
   const shape = { subscribers: 3, rounds: 1, batches: 5, orders: 4 };
   const measured = await streamsSuite(shape);
@@ -62,6 +72,17 @@ test('sizes of accounts and positions are those of the tables', () => {
     [account, position].map(([bytes]) => Math.round(bytes)),
     [84, 64],
   );
+});
+
+test('the sizes suite measures connections of a node beside the rows of its tables', async () => {
+  const { closedOrder, fill, restingOrder } = await sizesSuite(20);
+  // A row of 128 bytes and its index; rows of 32 and 8 bytes of a queue, a link and an expiry; 8 of the ring.
+  assert.deepEqual([restingOrder, closedOrder, fill].map(Math.round), [188, 152, 160]);
+});
+
+test('the start suite takes the time of first answers', async () => {
+  const [ratio] = await startSuite({ starts: 1 });
+  assert(ratio!.ratio > 0);
 });
 
 test('the log suite recovers what the follower kept of its day', async () => {

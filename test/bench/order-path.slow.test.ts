@@ -8,15 +8,23 @@ import { SMALL_NODE, temporaryDirectory } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 
 const compiled = useCompiledNodes();
-const [{ orderPathSuite }, { metricsSuite }, { ledgerSuite }, { profileNode }] = (await Promise.all(
+const [
+  { orderPathSuite },
+  { orderStreamSuite },
+  { metricsSuite },
+  { ledgerSuite },
+  { profileNode },
+] = (await Promise.all(
   [
     'orders/order-path.bench',
+    'orders/order-stream.bench',
     'orders/metrics.bench',
     'orders/ledger.bench',
     'profile/profile-node',
   ].map((name) => import(join(compiled, `bench/${name}.js`))),
 )) as [
   typeof import('../../bench/orders/order-path.bench.ts'),
+  typeof import('../../bench/orders/order-stream.bench.ts'),
   typeof import('../../bench/orders/metrics.bench.ts'),
   typeof import('../../bench/orders/ledger.bench.ts'),
   typeof import('../../bench/profile/profile-node.ts'),
@@ -36,6 +44,26 @@ test('the order-path suite sends every order, and compares its measurements with
       'to one worker that hashes and recovers',
       'p99 to p50',
     ],
+  );
+  assert(ratios.every(({ ratio }) => ratio > 0));
+});
+
+test('the order-stream suite sends every order over both transports', { skip: SHORT }, async () => {
+  const ratios = await orderStreamSuite({ rounds: 1, single: 25, environment: SMALL_NODE });
+  assert.equal(ratios.length, 1);
+  assert(ratios[0]!.ratio > 0);
+});
+
+test('the order-path suite saturates this build and an older one by turns', {
+  skip: SHORT,
+}, async () => {
+  const shape = { rounds: 1, single: 25, saturated: 60, unsigned: 60, openSeconds: 1 };
+  const ratios = await orderPathSuite({ ...shape, environment: SMALL_NODE, baseline: compiled }, [
+    'saturation',
+  ]);
+  assert.deepEqual(
+    ratios.map(({ aim }) => aim),
+    [0.85, 0.75, 1.3, 1.3, 1.25, 1.25],
   );
   assert(ratios.every(({ ratio }) => ratio > 0));
 });

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { gate } from '../common/http-client.ts';
 import { event, SAMPLES, WALLET_A, WALLET_B } from './catalog-samples.ts';
-import { serveCatalog } from './catalog-server.ts';
+import { foundRows, serveCatalog } from './catalog-server.ts';
 
 type Json = Record<string, unknown>;
 
@@ -23,7 +23,7 @@ async function serveFound(context: TestContext, events: number[], tags: number[]
   const queries: string[] = [];
   const server = await serveCatalog(SAMPLES, context, async (q) => {
     queries.push(q);
-    return { events: Uint32Array.from(events), tags: Uint32Array.from(tags) };
+    return foundRows(events, tags);
   });
   const found = async (query: string) => (await server.json(`/public-search?${query}`)) as Found;
   return { server, queries, found };
@@ -119,7 +119,7 @@ test('a search is answered from the catalog it began with', async (t) => {
   const server = await serveCatalog(SAMPLES, t, async () => {
     search.open();
     await opened;
-    return { events: Uint32Array.of(2), tags: Uint32Array.of(3) };
+    return foundRows([2], [3]);
   });
   const before = (await server.ask('/events')).headers.get('etag');
   const waiting = server.ask('/public-search?q=a');
@@ -135,7 +135,7 @@ test('a search is answered from the catalog it began with', async (t) => {
 test('answers of searches that end together do not mix', async (t) => {
   const server = await serveCatalog(SAMPLES, t, async (q) => {
     await Promise.resolve();
-    return { events: Uint32Array.of(Number(q)), tags: new Uint32Array(0) };
+    return foundRows([Number(q)]);
   });
   const rows = Array.from({ length: 40 }, (_, i) => i % 4);
   const answers = await Promise.all(
@@ -161,7 +161,7 @@ test('a search that fails is an internal error, and is logged', async (t) => {
 });
 
 test('the members that some clients require are present when configured, and only then', async (t) => {
-  const search = async () => ({ events: Uint32Array.of(0), tags: new Uint32Array(0) });
+  const search = async () => foundRows([0]);
   const server = await serveCatalog(SAMPLES, t, search, true);
   const nested = async (path: string) => {
     const answer = (await server.json(path)) as Json;

@@ -19,7 +19,7 @@ function realSearch(json: Raw): CatalogGeneration['search'] {
   const result = readCatalog(json);
   assert(result.ok, 'the catalog is readable');
   const index = buildSearchIndex(result.catalog);
-  return async (query) => index.search(query);
+  return (query, most) => index.search(query, most);
 }
 
 const FAULTS = [

@@ -15,6 +15,7 @@ import {
 import { CatalogStatistics } from '../../server/catalog/market-statistics.ts';
 import type { PreparedCatalog } from '../../server/catalog/prepared.ts';
 import { SAMPLING_ROUTES } from '../../server/catalog/sampling-routes.ts';
+import type { SearchRows } from '../../server/catalog/search-index.ts';
 import type { Route } from '../../server/http/http.ts';
 import { handlersOf } from '../../server/http/route.ts';
 import { readCatalog } from '../../storage/catalog/catalog-file.ts';
@@ -39,10 +40,16 @@ export interface CatalogServer {
   json(path: string, ...headers: string[]): Promise<unknown>;
 }
 
-const nothingFound: Search = async () => ({
-  events: new Uint32Array(0),
-  tags: new Uint32Array(0),
-});
+/** Matches of a search that are all ranked. */
+export function foundRows(events: readonly number[], tags: readonly number[] = []): SearchRows {
+  return {
+    events: Uint32Array.from(events),
+    tags: Uint32Array.from(tags),
+    eventCount: events.length,
+  };
+}
+
+const nothingFound: Search = async () => foundRows([]);
 
 export async function serveCatalog(
   json: unknown,

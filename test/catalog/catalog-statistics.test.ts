@@ -13,7 +13,7 @@ import { oddCatalog } from './catalog-fixture.ts';
 import { askAll, judgeAnswer, seeded } from './catalog-judge.ts';
 import { readWhole } from './catalog-odd.ts';
 import { event, market, SAMPLES } from './catalog-samples.ts';
-import { type CatalogServer, serveCatalog, textOf } from './catalog-server.ts';
+import { type CatalogServer, foundRows, serveCatalog, textOf } from './catalog-server.ts';
 import { SURVEY } from './catalog-survey.ts';
 import { CatalogTargets } from './catalog-targets.ts';
 import { type NaiveCatalog, readNaive } from './naive-catalog.ts';
@@ -160,7 +160,7 @@ test('one entity tag means one answer after any changes, compressed or not', (t)
 
 test('an answer has no tag when statistics change while rows are sorted by several columns', async (t) => {
   const server = await serveCatalog(SAMPLES, t, async () => {
-    return { events: Uint32Array.of(0, 1), tags: new Uint32Array(0) };
+    return foundRows([0, 1]);
   });
   for (const [path, kind] of [
     ['/markets?order=volume,liquidity,question', 'markets'],
@@ -194,7 +194,7 @@ test('a search that waited shows the statistics of the tag that it carries', asy
   });
   const server = await serveCatalog(SAMPLES, t, async () => {
     await found;
-    return { events: Uint32Array.of(0), tags: new Uint32Array(0) };
+    return foundRows([0]);
   });
   const early = await server.ask('/markets?limit=1');
   const pending = server.ask('/public-search?q=wheat');

@@ -88,6 +88,50 @@ test('own orders and trades arrive once each, over gaps and lost connections', a
   stream.close();
 });
 
+test('orders of a stream are placed, replaced and cancelled over it, and each once over lost answers and connections', async () => {
+  const client = await joinProxy('stream trader', { timeoutMs: 300 });
+  const stream = await client.followUser({});
+  const terms = { tokenId: quiet, side: 'BUY', price: '0.11', size: '5' } as const;
+  await stream.orders.sign(terms); // reads the terms of the market
+  const isOfOrders = (line: string): boolean => / \/(order|replace)$/.test(line);
+  const overHttp = (): number => proxy.forwarded.filter(isOfOrders).length;
+  const before = overHttp();
+  const sequence = client.sequence;
+  const first = await stream.orders.post(terms);
+  assert.deepEqual([first.status, first.isFinal], ['live', true]);
+  assert(client.sequence > sequence);
+  const { canceled, placed } = await stream.orders.replace(first.id, { ...terms, price: '0.12' });
+  assert.deepEqual([canceled, placed?.status], [true, 'live']);
+  assert.deepEqual((await stream.orders.cancel(placed!.id)).canceled, [placed!.id]);
+  const refused = await stream.orders.post({ ...terms, size: '1' });
+  assert.deepEqual([refused.status, refused.code], ['refused', 'SIZE_BELOW_MINIMUM']);
+  assert.equal(overHttp(), before);
+
+  // The answer of the first try is lost; the second one is a duplicate.
+  let dropped = 0;
+  proxy.drops = (text) => text.includes('"answer"') && dropped++ === 0;
+  const known = await stream.orders.post(terms);
+  assert.deepEqual([known.status, known.known?.id, dropped >= 2], ['live', known.id, true]);
+  assert.equal(overHttp(), before);
+
+  // The connection is lost with the request under way, which goes on over HTTP.
+  proxy.drops = (text) => {
+    if (!text.includes('"answer"')) return false;
+    proxy.cutStreams();
+    return true;
+  };
+  const moved = await stream.orders.post(terms);
+  assert.equal(moved.known?.id, moved.id);
+  assert.equal(overHttp(), before + 1);
+  proxy.drops = () => false;
+  const open = await all(client.orders.open());
+  assert.deepEqual(new Set(open.map(({ id }) => id)), new Set([known.id, moved.id]));
+  assert.equal(open.length, 2);
+  stream.close();
+  assert.deepEqual((await stream.orders.cancel(moved.id)).canceled, [moved.id]);
+  await client.orders.cancelAll();
+});
+
 test('a key that is wrong or revoked ends the stream for good', async () => {
   const wallet = Wallet.fromSeed('client test/stream key');
   const client = await NodeClient.connect(nodeUrl, { wallet });

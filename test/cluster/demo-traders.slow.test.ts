@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { freePort } from '../../bench/common/free-port.ts';
 import { useCompiledNodes } from '../common/forms.ts';
-import { get, TestNode, until } from '../common/node-harness.ts';
+import { get, type TestNode, until } from '../common/node-harness.ts';
 import { cli } from '../common/run-cli.ts';
-import { Cluster, emptyPlace, NEEDS_ETCD, WAIT_MS } from './whole-cluster.ts';
+import { NEEDS_ETCD, WAIT_MS, withTwoNodes } from './whole-cluster.ts';
 
 useCompiledNodes();
 const TRADED = { DEMO: 'on', DEMO_TRADERS: 'on', LOG_LEVEL: 'debug' };
@@ -21,48 +20,31 @@ async function trades(node: TestNode): Promise<void> {
   await until(async () => !isDeepStrictEqual(await newest(), before), WAIT_MS);
 }
 
-test(
-  'the traders of the demo trade at the leader, and move with the lead',
-  NEEDS_ETCD,
-  async () => {
-    const cluster = await Cluster.withoutNodes();
-    try {
-      const places = [];
-      for (const name of ['a', 'b']) {
-        const { directory, settings } = await emptyPlace(cluster, name);
-        const ADMIN_PORT = String(await freePort());
-        const place = { directory, settings: { ...settings, ...TRADED, ADMIN_PORT } };
-        places.push(place);
-        cluster.nodes.push(await TestNode.start(directory, place.settings));
-      }
-      const [a, b] = cluster.nodes as [TestNode, TestNode];
-      assert.equal(await cluster.leader(), 0);
-      await trades(b);
-      assert.deepEqual([begun(a), begun(b)], [1, 0]);
+test('the traders of the demo trade at the leader, and move with the lead', NEEDS_ETCD, () =>
+  withTwoNodes(TRADED, async (cluster, [{ directory, settings }]) => {
+    const [a, b] = cluster.nodes as [TestNode, TestNode];
+    await trades(b);
+    assert.deepEqual([begun(a), begun(b)], [1, 0]);
 
-      const [{ directory, settings }] = places as [(typeof places)[number]];
-      /** Number of requests for books at this node: only the traders send them. */
-      const asked = async (): Promise<string | undefined> => {
-        const page = await fetch(`http://127.0.0.1:${settings.ADMIN_PORT}/metrics`);
-        return /^exchange_http_requests_total\{method="POST",route="\/books",status="200"\} \d+$/m.exec(
-          await page.text(),
-        )?.[0];
-      };
-      await until(async () => {
-        await cli(directory, ['cluster', 'handover', 'b'], { settings });
-        return (await cluster.leader()) === 1;
-      }, WAIT_MS);
-      await until(() => begun(b) === 1, WAIT_MS);
-      const before = await asked();
-      assert.notEqual(before, undefined);
-      for (let i = 0; i < 3; i++) await trades(a);
-      assert.equal(await asked(), before, 'those of the node that led have stopped');
+    /** Number of requests for books at this node: only the traders send them. */
+    const asked = async (): Promise<string | undefined> => {
+      const page = await fetch(`http://127.0.0.1:${settings.ADMIN_PORT}/metrics`);
+      return /^exchange_http_requests_total\{method="POST",route="\/books",status="200"\} \d+$/m.exec(
+        await page.text(),
+      )?.[0];
+    };
+    await until(async () => {
+      await cli(directory, ['cluster', 'handover', 'b'], { settings });
+      return (await cluster.leader()) === 1;
+    }, WAIT_MS);
+    await until(() => begun(b) === 1, WAIT_MS);
+    const before = await asked();
+    assert.notEqual(before, undefined);
+    for (let i = 0; i < 3; i++) await trades(a);
+    assert.equal(await asked(), before, 'those of the node that led have stopped');
 
-      await b.end('SIGKILL');
-      await until(() => begun(a) === 2, WAIT_MS);
-      await trades(a);
-    } finally {
-      await cluster.end();
-    }
-  },
+    await b.end('SIGKILL');
+    await until(() => begun(a) === 2, WAIT_MS);
+    await trades(a);
+  }),
 );

@@ -3,6 +3,11 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import {
+  OPERATION_NAMES,
+  OPERATIONS,
+  type OperationName,
+} from '../../server/streams/request-frames.ts';
 import { useCompiledNodes } from '../common/forms.ts';
 import {
   book,
@@ -14,6 +19,7 @@ import {
   until,
   withMarkets,
 } from '../common/node-harness.ts';
+import { OrderSocket } from '../common/order-socket.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { plainRefusal } from '../common/refused.ts';
 import { cli } from '../common/run-cli.ts';
@@ -107,10 +113,15 @@ function randomRequest(
   }
 }
 
+/** Operation of the user stream with the answers of a route. */
+function operationsOf(route: string): OperationName[] {
+  return OPERATION_NAMES.filter((name) => OPERATIONS[name] === route);
+}
+
 describe('any node takes orders', NEEDS_ETCD, () => {
   const on = sharedCluster({ ...TINY, ...LONG });
   test(
-    'a follower answers a random stream like a single node, byte for byte',
+    'a follower answers a random stream over HTTP and WebSockets like a single node over HTTP, byte for byte',
     on(async (cluster) => {
       const seed = freshSeed();
       console.log(`seed ${seed}`);
@@ -120,19 +131,29 @@ describe('any node takes orders', NEEDS_ETCD, () => {
       try {
         const [follower] = await followersOf(cluster);
         const traders: Trader[] = [];
+        const sockets = new Map<Trader, OrderSocket>();
         for (const name of ['alice', 'bob']) {
           await Trader.join(single, name);
-          traders.push(await Trader.join(follower!, name));
+          const trader = await Trader.join(follower!, name);
+          traders.push(trader);
+          sockets.set(trader, await OrderSocket.open(follower!, trader.trio));
         }
         const known: Signed[] = [];
         for (let i = 0; i < STREAM; i++) {
           const trader = traders[pick(2)]!;
           const [method, path, body] = randomRequest(cluster, trader, known, pick);
-          const [here, there] = await Promise.all(
-            [single, follower!].map((node) => trader.ask(node, method, path, body)),
-          );
-          const shown = ({ status, text }: Reply): unknown => [status, text];
-          assert.deepEqual(shown(there!), shown(here!), `${i}: ${method} ${path} ${body}`);
+          const socket = sockets.get(trader)!;
+          const [op] = pick(2) === 0 ? operationsOf(`${method} ${path}`) : [];
+          const [here, there] = await Promise.all([
+            trader.ask(single, method, path, body),
+            op === undefined
+              ? trader.ask(follower!, method, path, body)
+              : socket
+                  .ask(op, body)
+                  .then((answer) => ({ ...answer, text: JSON.stringify(answer.body) })),
+          ]);
+          const shown = ({ status, text }: Pick<Reply, 'status' | 'text'>) => [status, text];
+          assert.deepEqual(shown(there), shown(here), `${i}: ${op} ${method} ${path} ${body}`);
         }
         await cluster.level();
         await cluster.booksAreEqual();

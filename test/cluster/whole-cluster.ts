@@ -268,6 +268,28 @@ export async function clustered(
   }
 }
 
+/** Runs a test on two nodes without data, of which the first begins as the leader. Both have an admin listener. */
+export async function withTwoNodes(
+  further: Readonly<Record<string, string>>,
+  body: (cluster: Cluster, places: readonly [Place, Place]) => Promise<void>,
+): Promise<void> {
+  const cluster = await Cluster.withoutNodes();
+  try {
+    const places: Place[] = [];
+    for (const name of ['a', 'b']) {
+      const { directory, settings } = await emptyPlace(cluster, name);
+      const ADMIN_PORT = String(await freePort());
+      const place = { directory, settings: { ...settings, ...further, ADMIN_PORT } };
+      places.push(place);
+      cluster.nodes.push(await TestNode.start(directory, place.settings));
+    }
+    assert.equal(await cluster.leader(), 0);
+    await body(cluster, [places[0]!, places[1]!]);
+  } finally {
+    await cluster.end();
+  }
+}
+
 /** A trader with a key, which all nodes know once they have applied it. */
 export async function traderOf(cluster: Cluster, name: string): Promise<Trader> {
   let trader = cluster.traders.get(name);

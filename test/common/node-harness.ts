@@ -346,6 +346,8 @@ export function levels(side: BookJson['bids']): string[] {
 
 export interface MarketTerms {
   readonly id: number;
+  /** Number of its event; absent: it has one of its own. */
+  readonly event?: number;
   readonly tick?: number;
   readonly minSize?: number;
   readonly outcomes?: readonly string[];
@@ -378,10 +380,11 @@ function endOf(end: number): object {
   return { tradingEnd, [CHANGED]: { tradingEnd } };
 }
 
-/** A catalog file of one event per market. */
+/** A catalog file of these markets, in the order of their events. */
 export function catalogFile(markets: readonly MarketTerms[]): object {
   const hash = (label: string) => `0x${createHash('sha256').update(label).digest('hex')}`;
-  const events = markets.map((terms) => {
+  const events = new Map<number, { readonly markets: object[] }>();
+  for (const terms of markets) {
     const outcomes = terms.outcomes ?? ['Yes', 'No'];
     const { conditionId, tokens } =
       terms.hasPositions === true
@@ -390,35 +393,32 @@ export function catalogFile(markets: readonly MarketTerms[]): object {
             conditionId: hash(`test condition ${terms.id}`),
             tokens: outcomes.map((_, i) => BigInt(hash(`test token ${terms.id}/${i}`)).toString()),
           };
-    return {
+    const { event: number = terms.id } = terms;
+    const own = { id: String(number), slug: `event-${number}`, title: `Event ${number}` };
+    const event = events.get(number) ?? { ...own, markets: [] };
+    events.set(number, event);
+    event.markets.push({
       id: String(terms.id),
-      slug: `event-${terms.id}`,
-      title: `Event ${terms.id}`,
-      markets: [
-        {
-          id: String(terms.id),
-          question: `Question ${terms.id}?`,
-          slug: `market-${terms.id}`,
-          conditionId,
-          outcomes: JSON.stringify(outcomes),
-          ...(terms.hasPositions === true
-            ? { version: 'v2', positionIds: tokens }
-            : { clobTokenIds: JSON.stringify(tokens) }),
-          active: true,
-          closed: terms.closed ?? false,
-          archived: false,
-          negRisk: terms.negRisk ?? false,
-          orderPriceMinTickSize: terms.tick ?? 0.01,
-          orderMinSize: terms.minSize ?? 5,
-          raw_metadata: terms.metadata,
-          secondsDelay: terms.secondsDelay,
-          feeSchedule: terms.feeSchedule,
-          ...(terms.end === undefined ? {} : endOf(terms.end)),
-        },
-      ],
-    };
-  });
-  return { tags: [], series: [], events };
+      question: `Question ${terms.id}?`,
+      slug: `market-${terms.id}`,
+      conditionId,
+      outcomes: JSON.stringify(outcomes),
+      ...(terms.hasPositions === true
+        ? { version: 'v2', positionIds: tokens }
+        : { clobTokenIds: JSON.stringify(tokens) }),
+      active: true,
+      closed: terms.closed ?? false,
+      archived: false,
+      negRisk: terms.negRisk ?? false,
+      orderPriceMinTickSize: terms.tick ?? 0.01,
+      orderMinSize: terms.minSize ?? 5,
+      raw_metadata: terms.metadata,
+      secondsDelay: terms.secondsDelay,
+      feeSchedule: terms.feeSchedule,
+      ...(terms.end === undefined ? {} : endOf(terms.end)),
+    });
+  }
+  return { tags: [], series: [], events: [...events.values()] };
 }
 
 /**

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type NodeClient, toMicro } from '../../client/client.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
-import { temporaryDirectory, until } from '../common/node-harness.ts';
+import { get, temporaryDirectory, until } from '../common/node-harness.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import {
   assertAddsUp,
@@ -118,6 +118,20 @@ test('quotes that an operator cancels come back with the next change of the mark
   const after = await quotesOf(operator, house);
   assert.equal(after.length, before.length);
   assert.notDeepEqual(new Set(after.map(({ id }) => id)), new Set(before.map(({ id }) => id)));
+});
+
+test('everybody sees the account of a market, as the operator does', async () => {
+  const { condition } = await made({ minimum: '1' });
+  const read = (id: string) => get(operator.node, `/liquidity?condition=${id}`);
+  assert.deepEqual((await read(condition)).json, { data: [] });
+  assert.deepEqual((await read(`0x${'9'.repeat(64)}`)).json, { data: [] });
+  assert.equal((await read('none')).status, 400);
+  await operator.done('POST /admin/liquidity/add', { condition, amount: '50' });
+  await quotesOf(operator, await houseOf(operator, condition));
+  const house = await houseOf(operator, condition);
+  assert.deepEqual((await read(condition.toUpperCase().replace('0X', '0x'))).json, {
+    data: [house],
+  });
 });
 
 test('liquidity is added at the same price, removed in part, and wound down', async () => {

@@ -1,33 +1,23 @@
 /** A market that the house quotes in a cluster: whoever leads goes on with the same account and the same orders. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { freePort } from '../../bench/common/free-port.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
-import { Cluster, emptyPlace, NEEDS_ETCD, WAIT_MS } from '../cluster/whole-cluster.ts';
+import { NEEDS_ETCD, WAIT_MS, withTwoNodes } from '../cluster/whole-cluster.ts';
 import { TestNode, until } from '../common/node-harness.ts';
 import { freshSeed, Random } from '../common/random.ts';
 import { assertAddsUp, assertNoDoubles, houseOf, quotesOf, take, takers } from './house.ts';
 
 const LEDGER = { LEDGER: 'on', FAUCET: '10000' };
 
-test('a node that takes over goes on quoting from the same account', NEEDS_ETCD, async () => {
-  const seed = freshSeed();
-  const random = new Random(seed);
-  const cluster = await Cluster.withoutNodes();
-  try {
-    const places = [];
-    for (const name of ['a', 'b']) {
-      const { directory, settings } = await emptyPlace(cluster, name);
-      const ADMIN_PORT = String(await freePort());
-      const place = { directory, settings: { ...settings, ...LEDGER, ADMIN_PORT } };
-      places.push(place);
-      cluster.nodes.push(await TestNode.start(directory, place.settings));
-    }
-    assert.equal(await cluster.leader(), 0);
-    const operators = places.map(({ directory, settings }, i) =>
-      OperatorNode.of(cluster.nodes[i]!, directory, settings.ADMIN_PORT),
-    );
-    const [, b] = operators as [OperatorNode, OperatorNode];
+test('a node that takes over goes on quoting from the same account', NEEDS_ETCD, () =>
+  withTwoNodes(LEDGER, async (cluster, places) => {
+    const seed = freshSeed();
+    const random = new Random(seed);
+    const operatorOf = (i: number): OperatorNode => {
+      const { directory, settings } = places[i]!;
+      return OperatorNode.of(cluster.nodes[i]!, directory, settings.ADMIN_PORT!);
+    };
+    const b = operatorOf(1);
     // By the node that follows: the one that leads quotes.
     const made = await b.done('POST /admin/markets', {
       question: 'Does the house quote it?',
@@ -53,10 +43,10 @@ test('a node that takes over goes on quoting from the same account', NEEDS_ETCD,
     const orders = await quotesOf(b, house);
     assertNoDoubles(orders);
     await assertAddsUp(b);
-    const [{ directory, settings }] = places as [(typeof places)[number]];
+    const [{ directory, settings }] = places;
     cluster.nodes[0] = await TestNode.start(directory, settings);
     await cluster.level();
-    const a = OperatorNode.of(cluster.nodes[0], directory, settings.ADMIN_PORT);
+    const a = operatorOf(0);
     assert.deepEqual(await houseOf(a, condition), await houseOf(b, condition));
     const ids = (rows: typeof orders): string[] => rows.map(({ id }) => id).sort();
     assert.deepEqual(ids(await quotesOf(b, house)), ids(orders), 'the other node places nothing');
@@ -65,7 +55,5 @@ test('a node that takes over goes on quoting from the same account', NEEDS_ETCD,
     const { outcomes } = await houseOf(b, condition);
     assert(Number(outcomes[0]!.result) >= -50, `SEED=${seed}`);
     for (const client of clients) client.close();
-  } finally {
-    await cluster.end();
-  }
-});
+  }),
+);

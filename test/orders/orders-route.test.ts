@@ -15,11 +15,11 @@ import {
   withMarkets,
 } from '../common/node-harness.ts';
 import { plainRefusal } from '../common/refused.ts';
+import { FOK_KILLED, refusedOrders } from '../common/refused-orders.ts';
 import {
   bodyOf,
   MICRO,
   NEG_RISK,
-  NORMAL,
   type Result,
   type Signed,
   seconds,
@@ -45,7 +45,6 @@ const bob = await Trader.join(node, 'bob');
 
 const DUPLICATE =
   "order is invalid. Duplicated. Same order has already been placed, can't be placed again";
-const FOK_KILLED = "order couldn't be fully filled, FOK orders are fully filled/killed";
 const LIVE = { success: true, errorMsg: '', takingAmount: '', makingAmount: '', status: 'live' };
 
 function refused(errorMsg: string): Result {
@@ -135,47 +134,7 @@ const past = seconds(-5);
 const other = `0x${'9'.repeat(40)}`;
 const plain: Terms = { market: texts, side: 'BUY', ticks: 40, shares: 10 };
 
-/**
- * Each refusal of a single order, in the order of the checks (docs/protocol.md#order-of-checks).
- */
-const REFUSALS: readonly (readonly [string, Partial<Terms>])[] = [
-  ['owner_address_mismatch', { owner: '550e8400-e29b-41d4-a716-446655440000' }],
-  ['owner_address_mismatch', { signed: { signer: other, maker: other } }],
-  ['postOnly requires GTC or GTD', { type: 'FOK', postOnly: true }],
-  ['condition is not registered', { sent: { conditionId: `0x${'1'.repeat(64)}` } }],
-  ['token is not registered', { signed: { tokenId: '12345' } }],
-  ['tokenId not found for conditionId lookup', { sent: { conditionId: cup.conditionId } }],
-  ['the market is not yet ready to process new orders', { market: closed }],
-  ['makerAmount and takerAmount must be positive', { signed: { makerAmount: '0' } }],
-  ['makerAmount and takerAmount must be positive', { sent: { takerAmount: '-10000000' } }],
-  ['expiration is required', { type: 'GTD' }],
-  ['expiration must be in the future', { type: 'GTD', signed: { expiration: past } }],
-  ['invalid expiration', { signed: { expiration: seconds(100) } }],
-  ['feeRateBps must be non-negative', { sent: { feeRateBps: '-1' } }],
-  ['feeRateBps must be <= 1000', { signed: { feeRateBps: '1001' } }],
-  ['taker must be the zero address', { signed: { taker: other } }],
-  [
-    'order is invalid. Size higher than the maximum',
-    { signed: { takerAmount: String(2n ** 53n), makerAmount: String(2n ** 52n) } },
-  ],
-  [
-    'order is invalid. Price breaks minimum tick size rules',
-    { signed: { makerAmount: '4010000' } },
-  ],
-  ['order is invalid. Price breaks minimum tick size rules', { ticks: 100 }],
-  ['order is invalid. Size lower than the minimum', { shares: 4.99 }],
-  ['invalid order signature', { signed: { maker: other } }],
-  ['invalid order signature', { signed: { signatureType: 3 } }],
-  ['invalid order signature', { domain: NEG_RISK }],
-  ['invalid order signature', { market: neg, domain: NORMAL }],
-  ['postOnly would cross the best ask', { postOnly: true, ticks: 60 }],
-  ['postOnly would cross the best bid', { side: 'SELL', postOnly: true, ticks: 30 }],
-  [FOK_KILLED, { type: 'FOK', ticks: 60, shares: 51 }],
-  [
-    'no orders found to match with FAK order. FAK orders are partially filled or killed if no match is found.',
-    { type: 'FAK', ticks: 45 },
-  ],
-];
+const REFUSALS = refusedOrders({ closed, cup, neg });
 
 test('every refusal has its exact text, and leaves the book unchanged', async () => {
   const token = texts.tokenIds[0] ?? '';

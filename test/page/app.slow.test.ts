@@ -24,7 +24,8 @@ interface Stage {
 
 test('a newcomer trades on the page', { skip }, async (t) => {
   const directory = temporaryDirectory();
-  const [market] = await withMarkets(directory, [{ id: 1 }, { id: 2 }]);
+  const markets = [{ id: 1 }, { id: 2 }, { id: 3, event: 3 }, { id: 4, event: 3 }];
+  const [market] = await withMarkets(directory, markets);
   const settings = { ...SETTINGS, PORT: String(await freePort()) };
   const node = await TestNode.start(directory, settings);
   const reader = await Reader.open(chromium!);
@@ -33,7 +34,7 @@ test('a newcomer trades on the page', { skip }, async (t) => {
   t.after(() => stage.node.stop());
   await makeBook(stage);
   await reader.look(DESKTOP, 'light');
-  await reader.page.goto(`http://127.0.0.1:${node.port}/app/`);
+  await reader.page.goto(`http://127.0.0.1:${node.port}/`);
   await joins(t, stage);
   await buys(t, stage);
   await rests(t, stage);
@@ -45,6 +46,9 @@ test('a newcomer trades on the page', { skip }, async (t) => {
   await survives(t, stage);
   assert.deepEqual([...reader.origins], [`http://127.0.0.1:${node.port}`]);
 });
+
+/** Ids of all markets; the last two are in one event. */
+const ALL = [1, 2, 3, 4];
 
 /** A maker buys sets, and offers Yes at 0.40 and 0.41 and a bid at 0.38. */
 async function makeBook({ market, node }: Stage): Promise<void> {
@@ -92,10 +96,12 @@ async function has(
   }
 }
 
-async function joins(t: TestContext, { reader, market }: Stage): Promise<void> {
+async function joins(t: TestContext, { reader, market, node }: Stage): Promise<void> {
   await t.test('the first view has a link for each market, and Play gives cash', async () => {
     await reader.sees('#main', new RegExp(escaped(market.question)));
-    await has(reader, CONTROLS.anywhere, CONTROLS.newcomer, [['link', market.question]]);
+    assert.equal(reader.page.url(), `http://127.0.0.1:${node.port}/app`);
+    const links = ALL.map((id) => ['link', `Question ${id}?`] as const);
+    await has(reader, CONTROLS.anywhere, CONTROLS.newcomer, links, [['link', 'Event 3']]);
     await click(reader, `aria/${market.question}[role="link"]`);
     await reader.sees('h1', new RegExp(escaped(market.question)));
     await click(reader, 'aria/Play[role="button"]');

@@ -3,25 +3,39 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
 import { catalogFile, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
-import { findChromium, Reader } from './browser.ts';
+import { Trader } from '../common/traders.ts';
+import { click, fill, findChromium, Reader } from './browser.ts';
 
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
 const SETTINGS = { LEDGER: 'on', FAUCET: '1000', APP: 'on', DEMO: 'off', FAULTS: 'on' };
 const QUESTION = 'Will <img src=x onerror=alert(1)> sail?';
+const NOTE = 'It has <b>sailed</b>.';
+/** Pattern of a day and a time in any time zone. */
+const MOMENT = String.raw`\w+ \d+, 20\d\d, \d\d:\d\d`;
+const RESOLVED = new RegExp(`^Resolved: Yes ${MOMENT}${NOTE.replaceAll('.', '\\.')}$`);
 const CREATE = 'form[aria-label="Create a market"]';
+const ADD = 'form[aria-label="Add liquidity"]';
 const PAY = 'form[aria-label="Pay it out"]';
+
+/** Orders of a wallet that need a second page, and those of one request. */
+const ORDERS = 103;
+const BATCH = 15;
 
 const chromium = findChromium();
 const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
 
 interface Stage {
   readonly operator: OperatorNode;
+  /** Market that is there from the beginning. */
+  readonly known: CatalogMarket;
   readonly desk: Reader;
   /** A maker and a taker. */
   readonly traders: readonly [Reader, Reader];
+  /** Id of the market that the operator makes. */
   market: string;
 }
 
@@ -32,7 +46,7 @@ interface Uploading {
 
 test('an operator runs a market on the desk', { skip }, async (t) => {
   const directory = temporaryDirectory();
-  await withMarkets(directory, [{ id: 1 }]);
+  const [known] = await withMarkets(directory, [{ id: 1 }]);
   const operator = await OperatorNode.start(directory, SETTINGS);
   t.after(() => operator.node.stop());
   const open = async (): Promise<Reader> => {
@@ -43,6 +57,7 @@ test('an operator runs a market on the desk', { skip }, async (t) => {
   };
   const stage: Stage = {
     operator,
+    known: known!,
     desk: await open(),
     traders: [await open(), await open()],
     market: '',
@@ -54,6 +69,8 @@ test('an operator runs a market on the desk', { skip }, async (t) => {
   await halts(t, stage);
   await resolves(t, stage);
   await paysIn(t, stage);
+  await pagesThrough(t, stage);
+  await quotes(t, stage);
   await imports(t, stage);
   await isAccessible(t, stage);
   // A wrong token, and rate limits, which are off.
@@ -137,11 +154,16 @@ async function resolves(t: TestContext, { desk, market, traders }: Stage): Promi
     await desk.page.locator('#typed-name').fill('sail?');
     assert.equal(await isLocked(), true, 'a part of the name is not enough');
     await desk.page.locator('#typed-name').fill(QUESTION);
+    await desk.page.locator(`${PAY} input[type=text]`).fill(NOTE);
     await click(desk, `${PAY} button`);
-    await desk.sees('.resolution', /^Resolved: Yes /);
+    await desk.sees('.resolution', RESOLVED);
     const [maker, taker] = traders;
     await maker.sees('[aria-label="Cash"]', /^1,006\.00$/);
     await taker.sees('[aria-label="Cash"]', /^994\.00$/);
+    await taker.sees('.resolution', RESOLVED);
+    await click(taker, 'aria/Markets[role="link"]');
+    await click(taker, 'aria/Ended[role="radio"]');
+    await taker.sees('.cards .ended', new RegExp(`^Resolved: Yes${MOMENT}$`));
     await desk.page.evaluate(`location.hash = '#${market}'`);
     await desk.sees('#outcomes', /Yes pays 1.*No pays 0/s);
   });
@@ -160,6 +182,51 @@ async function paysIn(t: TestContext, { desk }: Stage): Promise<void> {
     await click(desk, 'aria/Audit[role="link"]');
     await desk.sees('main table', /ada, .*operator.*POST \/admin\/ledger\/deposit.*0\.5.*200/s);
     await desk.sees('main table', /POST \/admin\/markets\/resolve.*POST \/admin\/markets\/halt/s);
+  });
+}
+
+async function pagesThrough(t: TestContext, { desk, known, operator }: Stage): Promise<void> {
+  await t.test('all open orders of a wallet are read, a page after the other', async () => {
+    const { node } = operator;
+    const trader = await Trader.join(node, 'of many orders');
+    const order = trader.sign.bind(trader, { market: known, side: 'BUY', ticks: 1, shares: 5 });
+    for (let sent = 0; sent < ORDERS; sent += BATCH) {
+      await trader.post(node, Array.from({ length: Math.min(BATCH, ORDERS - sent) }, order));
+    }
+    await desk.page.evaluate(`location.hash = '#wallet/${trader.address}'`);
+    const orders = 'section[aria-label="Open orders"] tbody tr';
+    await until(async () => (await desk.texts(orders)).length === 100);
+    await click(desk, 'main .card:has([aria-label="Open orders"]) > button');
+    await until(async () => (await desk.texts(orders)).length === ORDERS);
+    const ids = await desk.texts(`${orders} td:first-child`);
+    assert.equal(new Set(ids).size, ORDERS, 'each order once');
+    await click(desk, 'form[aria-label="Issue an API key"] button');
+    await desk.sees('form[aria-label="Issue an API key"] .answer', /Api key[0-9a-f-]{36}Secret/);
+  });
+}
+
+async function quotes(t: TestContext, { desk, operator, traders }: Stage): Promise<void> {
+  await t.test('a market gets liquidity, and everybody sees its account and cost', async () => {
+    const [reader] = traders;
+    await desk.page.evaluate("location.hash = '#1'");
+    await click(desk, 'aria/Liquidity of the house');
+    await desk.page.locator(`${ADD} [name=amount]`).fill('50');
+    await click(desk, `${ADD} button`);
+    await desk.sees('.house', /both outcomes.*Paid in50\.00.*Balance50\.00.*Cost if Yes0\.00/s);
+    await reader.page.goto(`http://127.0.0.1:${operator.node.port}/app/market/1`);
+    await reader.sees('.house', /Paid in50\.00/);
+    await fill(reader, 'Amount', '3');
+    await reader.sees('.summary', /You pay(?:3\.0|2\.9)/);
+    await click(reader, 'aria/Buy Yes[role="button"]');
+    await reader.sees('[aria-label="Cash"]', /^1,003\.[05]\d$/);
+    await reader.page.reload();
+    await reader.sees('.house', /Paid in50\.00.*Cost if Yes2\.\d\d.*Gain if No(?:3\.0|2\.9)/s);
+    await click(desk, 'aria/Venue[role="link"]');
+    const table = 'section[aria-label="Liquidity of the house"] tbody';
+    await desk.sees(
+      table,
+      /^Question 1\?quoted50\.000\.00.*Cost if Yes: 2.*, Gain if No: (?:3\.0|2\.9)/,
+    );
   });
 }
 
@@ -212,12 +279,4 @@ async function isAccessible(t: TestContext, stage: Stage): Promise<void> {
       });
     }
   }
-}
-
-function click(reader: Reader, selector: string): Promise<void> {
-  return reader.page.locator(selector).click();
-}
-
-function fill(reader: Reader, name: string, text: string): Promise<void> {
-  return reader.page.locator(`aria/${name}[role="spinbutton"]`).fill(text);
 }

@@ -210,7 +210,7 @@ class Stage {
     }
     const { json } = await get(operator.node, `/markets/${conditionId}`);
     const shown = JSON.parse(String((json as Row).outcomes)) as string[];
-    const weights = shown.map((name) => 1 + NAMES.indexOf(name));
+    const weights = shown.map((name) => 1 + outcomes.indexOf(name));
     await operator.done('POST /admin/markets/resolve', { ...body, payout: weights });
     return new Map(shown.map((name, i) => [tokenIds[outcomes.indexOf(name)]!, weights[i]!]));
   }

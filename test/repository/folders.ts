@@ -50,7 +50,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     'data-v2': ['catalog', 'common', 'http', 'market-data', 'wallet'],
     backtest: ['common'],
     paper: ['common', 'market-data', 'orders', 'wallet'],
-    liquidity: ['common', 'market-data', 'orders', 'wallet'],
+    liquidity: ['auth', 'common', 'http', 'market-data', 'orders', 'wallet'],
     admin: [
       'auth',
       'catalog',
@@ -75,6 +75,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
       'data-v2',
       'faults',
       'http',
+      'liquidity',
       'market-data',
       'orders',
       'paper',
@@ -153,7 +154,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     'data-v2': ['admin', 'common'],
     paper: ['admin', 'common'],
     backtest: ['common', 'page'],
-    streams: ['common', 'engine'],
+    streams: ['admin', 'common', 'engine'],
     catalog: ['common', 'engine', 'storage'],
     admin: ['common'],
     faults: ['admin', 'common', 'streams'],
@@ -167,6 +168,6 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     torture: ['admin', 'common', 'engine', 'storage', 'streams'],
     bench: ['common', 'engine'],
     repository: ['common'],
-    liquidity: ['admin', 'cluster', 'common'],
+    liquidity: ['admin', 'cluster', 'common', 'torture'],
   },
 };

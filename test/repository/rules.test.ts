@@ -69,6 +69,7 @@ const RIGHT: Files = {
   'engine/right.ts': importing('./tables/layout.ts'),
   'storage/snapshot/right.ts': importing('../../engine/tables/layout.ts'),
   'server/demo/right.ts': importing('../../client/client.ts'),
+  'server/auth/right.ts': importing('../../client/keccak.ts'),
   'server/page/app/right.tsx': importing('../../../client/client.ts'),
   'server/http/right.ts': longFunction(58),
   'bench/http/right.ts': importing('../../server/http/http.ts'),

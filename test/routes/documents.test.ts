@@ -126,9 +126,9 @@ test('the AsyncAPI document has every stream and every message', async () => {
     address,
     Object.keys(messages),
   ]);
-  const expected = Object.entries(STREAM_TABLE).map(([path, { events }]) => [
+  const expected = Object.entries(STREAM_TABLE).map(([path, { events, requests }]) => [
     path,
-    ['subscribe', ...Object.keys(events)],
+    ['subscribe', ...Object.keys(requests).map((name) => `${name}Request`), ...Object.keys(events)],
   ]);
   assert.deepEqual(listed, expected);
 });

@@ -179,6 +179,7 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'POST /batch-prices-history': {
     body: () => JSON.stringify({ markets: [token, other, '7'], interval: 'max' }),
   },
+  'GET /liquidity': { query: `condition=${market.conditionId}` },
   'POST /data/volumes': {
     body: () => {
       const conditions = [market.conditionId, 'none'].map((id) => ({ condition_id: id }));

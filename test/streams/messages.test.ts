@@ -5,6 +5,7 @@ import test from 'node:test';
 import { EndReason } from '../../engine/tables/codes.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { STREAM_TABLE } from '../../server/streams/messages.ts';
+import { OPERATIONS } from '../../server/streams/request-frames.ts';
 import { boundTexts } from '../../server/streams/stream-bounds.ts';
 import { changeOfClose } from '../../server/streams/user-frames.ts';
 import { ROOT } from '../common/root.ts';
@@ -13,7 +14,7 @@ function read(path: string): string {
   return readFileSync(join(ROOT, `${path}`), 'utf8');
 }
 
-test('the reference of the API lists both streams, and that of the folder each of their messages', () => {
+test('the reference of the API lists both streams and their operations, and that of the folder each of their messages', () => {
   const api = read('docs/reference/api.md');
   const room = read('server/streams/README.md');
   for (const [path, { does, events }] of Object.entries(STREAM_TABLE)) {
@@ -22,6 +23,9 @@ test('the reference of the API lists both streams, and that of the folder each o
       const row = new RegExp(`^\\| \`${name}\` \\| [^|]+ \\| (.*) \\|$`, 'm').exec(room);
       assert.equal(row?.[1], sent, name);
     }
+  }
+  for (const [name, route] of Object.entries(OPERATIONS)) {
+    assert(api.includes(`| \`${name}\` | \`${route}\` |`), name);
   }
 });
 

@@ -92,6 +92,8 @@ function common(socket: Socket, limits: StreamLimits = LIMITS): ConnectionParts 
   const elapsed = (): number => 0;
   return {
     socket,
+    from: { high: 0, low: 0 },
+    frames: [],
     limits,
     elapsed,
     wall: () => 0,
@@ -122,7 +124,7 @@ test('books come in pieces over event-loop iterations, stop while the reader is 
   );
   const subscribe = JSON.stringify({ type: 'market', assets_ids: tokens });
   socket.unread = limits.backpressureBytes / 2;
-  connection.message(subscribe);
+  connection.message(Buffer.from(subscribe));
   await nextSlice();
   assert.deepEqual([socket.sent.length, socket.joined.size], [0, 0], 'it does not read');
   socket.unread = 0;
@@ -186,7 +188,9 @@ test('a client that waits in the middle of a batch gets books of before it or af
     common(socket),
   );
   const subscribe = (token: TokenRow): void => {
-    connection.message(JSON.stringify({ type: 'market', assets_ids: [bookOf(token).asset_id] }));
+    connection.message(
+      Buffer.from(JSON.stringify({ type: 'market', assets_ids: [bookOf(token).asset_id] })),
+    );
   };
   // The one is ahead of the disk, and waits for it; the other waits for its reader.
   subscribe(late!);
@@ -213,7 +217,9 @@ test('a client that leaves a stream while it catches up gets nothing more of it,
   const stage = new FeedStage();
   const first = new FakeSocket();
   const auth = { apiKey: 'key' };
-  userChannel(stage, first).message(JSON.stringify({ type: 'user', auth, resume: [] }));
+  userChannel(stage, first).message(
+    Buffer.from(JSON.stringify({ type: 'user', auth, resume: [] })),
+  );
   const { sequence, stream_id } = JSON.parse(first.sent[0]!);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
   for (let n = 1; n <= 48; n++) stage.tell(user, '0x1', `"n":${n}`);
@@ -221,10 +227,10 @@ test('a client that leaves a stream while it catches up gets nothing more of it,
   const channel = userChannel(stage, socket);
   socket.unread = LIMITS.backpressureBytes;
   for (let i = 0; i < 100; i++) {
-    channel.message(JSON.stringify({ type: 'user', auth, stream_id, sequence }));
-    channel.message(JSON.stringify({ operation: 'unsubscribe' }));
+    channel.message(Buffer.from(JSON.stringify({ type: 'user', auth, stream_id, sequence })));
+    channel.message(Buffer.from(JSON.stringify({ operation: 'unsubscribe' })));
   }
-  channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
+  channel.message(Buffer.from(JSON.stringify({ type: 'user', stream_id, sequence })));
   await until(() => socket.sent.length >= 101);
   assert.equal(socket.sent.length, 101, 'each time it got the number of missed events');
   socket.unread = 0;
@@ -249,7 +255,9 @@ test('a client that does not read during many messages is closed before too many
   }
   const socket = new ClosedSocket();
   socket.unread = LIMITS.backpressureBytes;
-  userChannel(stage, socket).message(JSON.stringify({ type: 'user', auth: { apiKey: 'key' } }));
+  userChannel(stage, socket).message(
+    Buffer.from(JSON.stringify({ type: 'user', auth: { apiKey: 'key' } })),
+  );
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
   const long = 'x'.repeat(CHARACTERS_MAX / 64);
   for (let n = 0; n < 16; n++) stage.tell(user, '0x1', long);
@@ -263,13 +271,13 @@ test('a stream resumes from an earlier cursor, also when it is followed already'
   const socket = new FakeSocket();
   const channel = userChannel(stage, socket);
   const auth = { apiKey: 'key' };
-  channel.message(JSON.stringify({ type: 'user', auth, resume: [] }));
+  channel.message(Buffer.from(JSON.stringify({ type: 'user', auth, resume: [] })));
   const { stream_id } = JSON.parse(socket.sent[0]!);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
   for (let n = 1; n <= 4; n++) stage.tell(user, '0x1', `"n":${n}`);
   const heardAfter = (sequence: string) => {
     socket.sent.length = 0;
-    channel.message(JSON.stringify({ type: 'user', stream_id, sequence }));
+    channel.message(Buffer.from(JSON.stringify({ type: 'user', stream_id, sequence })));
     const [{ missed }, ...events] = socket.sent.map((text) => JSON.parse(text));
     return [missed, ...events.map(({ n }) => n)];
   };
@@ -293,9 +301,9 @@ test('a book that is due is sent before any later requests', () => {
   const { asset_id } = JSON.parse(String(stage.books.render(1 as TokenRow)));
   const subscribe = { type: 'market', assets_ids: [asset_id] };
   socket.unread = LIMITS.backpressureBytes;
-  connection.message(JSON.stringify(subscribe));
+  connection.message(Buffer.from(JSON.stringify(subscribe)));
   const more = { initial_dump: false, custom_feature_enabled: true };
-  connection.message(JSON.stringify({ ...subscribe, ...more }));
+  connection.message(Buffer.from(JSON.stringify({ ...subscribe, ...more })));
   socket.unread = 0;
   connection.drained();
   assert.equal(socket.sent.length, 1);
@@ -314,7 +322,7 @@ test('a subscription to markets without messages stores nothing', () => {
   const socket = new FakeSocket();
   const channel = userChannel(stage, socket, MARKETS);
   const auth = { apiKey: 'key' };
-  channel.message(JSON.stringify({ type: 'user', auth, markets, resume: [] }));
+  channel.message(Buffer.from(JSON.stringify({ type: 'user', auth, markets, resume: [] })));
   assert.equal(socket.joined.size, MARKETS);
   const user = stage.users.find(new Int32Array(5).fill(0x07070707), 0)!;
   stage.tell(user, markets[0], '"n":1');

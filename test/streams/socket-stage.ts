@@ -5,6 +5,7 @@
 
 import { deriveCredentials } from '../../server/auth/credentials.ts';
 import { type HttpServer, listen } from '../../server/http/http.ts';
+import type { OrderRequestParts } from '../../server/streams/order-requests.ts';
 import type { StreamLimits } from '../../server/streams/stream-bounds.ts';
 import { Streams } from '../../server/streams/streams.ts';
 import type { KeyComes } from '../../server/streams/user-channel.ts';
@@ -42,7 +43,7 @@ export class SocketStage extends FeedStage {
   private placed = 0;
   private readonly wallets = new Map<string, number>();
 
-  constructor(limits: StreamLimits = LIMITS, eventsMax = 100) {
+  constructor(limits: StreamLimits = LIMITS, eventsMax = 100, orders?: OrderRequestParts) {
     super();
     this.streams = new Streams({
       tables: this.t,
@@ -62,6 +63,7 @@ export class SocketStage extends FeedStage {
       elapsed: () => this.elapsed,
       log: (line) => this.lines.push(line),
       eventsMax,
+      ...(orders && { orders }),
     });
   }
 

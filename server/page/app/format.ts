@@ -92,9 +92,9 @@ export function timeText(t: number, step: number): string {
   return format.format(t * 1_000);
 }
 
-/** @param iso a date-time, or '' */
-export function momentText(iso: string): string {
-  const ms = Date.parse(iso);
+/** @param at a date-time, '', or unix milliseconds */
+export function momentText(at: string | number): string {
+  const ms = typeof at === 'number' ? at : Date.parse(at);
   return Number.isNaN(ms) ? NONE : MOMENT.format(ms);
 }
 

@@ -31,6 +31,10 @@ export type Cash =
   | undefined;
 
 export const cash = signal<Cash>(undefined);
+export const freeCashText = computed(() => {
+  if (cash.value === undefined) return '…';
+  return cash.value === 'unlimited' ? 'no limit' : moneyText(cash.value.free);
+});
 /** Free shares by token. */
 export const shares = signal<ReadonlyMap<string, number>>(new Map());
 export const openOrders = signal<ReadonlyMap<string, OpenOrder>>(new Map());

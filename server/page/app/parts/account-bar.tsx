@@ -1,8 +1,8 @@
 /** The wallet in the head of the page: Play or a wallet of the browser, cash, and what can be done with the wallet. */
 import { useRef } from 'preact/hooks';
-import { addressText, moneyText } from '../format.ts';
-import { cash } from '../node/account.ts';
-import { publicClient } from '../node/api.ts';
+import { addressText } from '../format.ts';
+import { freeCashText } from '../node/account.ts';
+import { modes, publicClient } from '../node/api.ts';
 import { type BrowserWallet, browserWallets } from '../node/browser-wallets.ts';
 import { useLoaded } from '../node/load.ts';
 import {
@@ -28,13 +28,15 @@ interface Dialog {
 export function AccountBar() {
   const dialog = useRef<HTMLDialogElement>(null);
   const own = session.value;
-  const isClosed = useLoaded('invites', async () => (await publicClient()).info.mode.invites);
+  // Connects, also again after a failure: `modes` says what is offered.
+  useLoaded('modes', publicClient);
+  const isClosed = modes.value?.invites === true;
   const isShown = own !== undefined || browserWallets.value.length > 0;
   return (
     <div class="account">
       {own !== undefined && <Cash />}
-      {own === undefined && isClosed.value === true && <a href="join">You need an invitation</a>}
-      {own === undefined && isClosed.value !== true && (
+      {own === undefined && isClosed && <a href="join">You need an invitation</a>}
+      {own === undefined && !isClosed && (
         <button type="button" class="main" disabled={isJoining.value} onClick={start}>
           Play
         </button>
@@ -58,7 +60,7 @@ export function AccountBar() {
   );
 }
 
-/** Why no wallet is used, or what the wallet in use has to do first. */
+/** Reason for which no wallet is used, or the first thing that the wallet in use has to do. */
 export function WalletProblem() {
   const wrong = wrongChain.value;
   if (joinFailure.value === '') return null;
@@ -86,16 +88,13 @@ function start(): void {
 }
 
 function Cash() {
-  const funds = cash.value;
-  const text =
-    funds === undefined ? '…' : funds === 'unlimited' ? 'no limit' : moneyText(funds.free);
   return (
     <span class="cash">
       <span class="muted" aria-hidden="true">
         Cash
       </span>
       <output class="tabular" aria-label="Cash">
-        {text}
+        {freeCashText}
       </output>
     </span>
   );
@@ -105,6 +104,8 @@ function Cash() {
 function Others({ dialog, own }: { readonly own: Session | undefined; readonly dialog: Dialog }) {
   const others = browserWallets.value.filter(({ rdns }) => rdns !== own?.wallet?.rdns);
   const isPlayed = own !== undefined && own.wallet === undefined;
+  // By invitation a new wallet is made with its code.
+  const mayPlay = !isPlayed && (hasPlayKey() || modes.value?.invites !== true);
   const use = (join: () => Promise<void>) => () => {
     dialog.current?.close();
     join().catch(() => undefined); // joinFailure says it
@@ -123,7 +124,7 @@ function Others({ dialog, own }: { readonly own: Session | undefined; readonly d
             Connect {wallet.name}
           </button>
         ))}
-        {!isPlayed && (
+        {mayPlay && (
           <button type="button" class="plain" disabled={isJoining.value} onClick={use(play)}>
             {hasPlayKey() ? 'Use the wallet for play' : 'Make a wallet for play'}
           </button>

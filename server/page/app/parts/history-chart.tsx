@@ -198,7 +198,7 @@ function widened(low: number, high: number): [number, number] {
   return [Math.max(0, low - room), Math.min(1, high + room)];
 }
 
-/** What the chart shows, for who does not see it. */
+/** Content of the chart in words, for screen readers. */
 function wordsOf(
   words: string,
   lines: readonly HistoryLine[],

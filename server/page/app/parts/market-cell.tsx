@@ -1,4 +1,4 @@
-/** Cells of the wallet's tables: the market of a row, and the text of an empty table. */
+/** Cells of the wallet's tables: market and side of a row, and the text of an empty table. */
 import type { Market } from '../node/markets.ts';
 import { linkTo } from '../route.ts';
 
@@ -16,6 +16,11 @@ export function MarketCell({ market, outcome, title }: Shown) {
       <span class="badge">{outcome}</span>
     </th>
   );
+}
+
+export function SideCell({ side }: { readonly side: string }) {
+  const isSale = side === 'SELL';
+  return <td class={isSale ? 'is-sell' : 'is-buy'}>{isSale ? 'Sell' : 'Buy'}</td>;
 }
 
 export function Nothing({ columns, text }: { readonly columns: number; readonly text: string }) {

@@ -1,4 +1,4 @@
-/** How a market ended, what is proposed, or why it takes no orders. */
+/** Result of a market, its proposed payout, or the reason for which it takes no orders. */
 import { momentText } from '../format.ts';
 import { isVoid, type Market, type Resolution, winnerOf } from '../node/markets.ts';
 

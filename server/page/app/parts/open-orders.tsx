@@ -6,10 +6,21 @@ import { type Market, useMarkets } from '../node/markets.ts';
 import type { Session } from '../node/session.ts';
 import { notify } from '../notices.ts';
 import { textOf } from '../refusal-words.ts';
-import { MarketCell, Nothing } from './market-cell.tsx';
-import { Scroll } from './scroll.tsx';
+import { MarketCell, Nothing, SideCell } from './market-cell.tsx';
+import { Table } from './table.tsx';
 
 const DECIMALS = 3;
+/** Columns behind that of the market or the outcome. */
+const COLUMNS = [
+  'Side',
+  'Price',
+  'Shares',
+  'Filled',
+  'Ends',
+  <span key="cancel" class="hidden">
+    Cancel
+  </span>,
+];
 
 interface Shown {
   readonly own: Session;
@@ -39,41 +50,27 @@ export function OpenOrders({ only, own }: Shown) {
   };
   return (
     <section ref={section} class="card orders" tabIndex={-1} aria-label="Your open orders">
-      <Scroll label="Open orders, table">
-        <table class="tabular">
-          <caption>{only === undefined ? 'Open orders' : 'Your orders in this market'}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{only === undefined ? 'Market' : 'Outcome'}</th>
-              <th scope="col">Side</th>
-              <th scope="col">Price</th>
-              <th scope="col">Shares</th>
-              <th scope="col">Filled</th>
-              <th scope="col">Ends</th>
-              <th scope="col">
-                <span class="hidden">Cancel</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((order) => (
-              <OrderRow
-                key={order.id}
-                order={order}
-                own={own}
-                market={only === undefined ? markets.get(order.conditionId) : undefined}
-                onCanceled={keepFocus}
-              />
-            ))}
-            {rows.length === 0 && (
-              <Nothing
-                columns={7}
-                text="No order rests. A limit order waits here until it trades."
-              />
-            )}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Open orders, table"
+        caption={only === undefined ? 'Open orders' : 'Your orders in this market'}
+        columns={[only === undefined ? 'Market' : 'Outcome', ...COLUMNS]}
+      >
+        {rows.map((order) => (
+          <OrderRow
+            key={order.id}
+            order={order}
+            own={own}
+            market={only === undefined ? markets.get(order.conditionId) : undefined}
+            onCanceled={keepFocus}
+          />
+        ))}
+        {rows.length === 0 && (
+          <Nothing
+            columns={COLUMNS.length + 1}
+            text="No order rests. A limit order waits here until it trades."
+          />
+        )}
+      </Table>
       <button type="button" class="plain danger" disabled={rows.length === 0} onClick={cancelAll}>
         {only === undefined ? 'Cancel all' : 'Cancel these'}
       </button>
@@ -107,15 +104,11 @@ function OrderRow({
   return (
     <tr>
       <MarketCell market={market} title="" outcome={outcome} />
-      <td class={side === 'SELL' ? 'is-sell' : 'is-buy'}>{side === 'SELL' ? 'Sell' : 'Buy'}</td>
+      <SideCell side={side} />
       <td>{priceText(price, DECIMALS)}</td>
       <td>{sharesText(size)}</td>
       <td>{sharesText(filled)}</td>
-      <td>
-        {expiration === 0
-          ? 'when cancelled'
-          : momentText(new Date(expiration * 1_000).toISOString())}
-      </td>
+      <td>{expiration === 0 ? 'when cancelled' : momentText(expiration * 1_000)}</td>
       <td>
         <button type="button" class="plain" onClick={cancel}>
           Cancel<span class="hidden"> the order for {outcome}</span>

@@ -1,4 +1,4 @@
-/** What a view shows while its value is read, or cannot be read. */
+/** Text in place of a view whose value is being read or cannot be read. */
 import type { Loaded } from '../node/load.ts';
 
 export function Waiting({ of }: { readonly of: Loaded<unknown> }) {
@@ -6,6 +6,15 @@ export function Waiting({ of }: { readonly of: Loaded<unknown> }) {
   return (
     <p class="problem" role="alert">
       {of.failure} It is tried again.
+    </p>
+  );
+}
+
+/** Reason for which something was not done; its line stays free while there is none. */
+export function Problem({ text }: { readonly text: string }) {
+  return (
+    <p class="problem" role="alert">
+      {text}
     </p>
   );
 }

@@ -1,4 +1,5 @@
 /** The ticket of a market: Yes or No, buy or sell, in money or shares, at the market or with a limit. */
+
 import type { Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { PreviewAnswer } from '../../../../client/types.ts';
@@ -20,6 +21,8 @@ import {
   sendTicket,
 } from '../node/ticket-state.ts';
 import { Choices } from './choices.tsx';
+import { GetWallet } from './get-wallet.tsx';
+import { Problem } from './problem.tsx';
 
 interface Shown {
   readonly market: Market;
@@ -159,9 +162,7 @@ export function Ticket({ chosenPrice, market, outcome }: Shown) {
         </>
       )}
       <Summary ticket={ticket} name={name} />
-      <p class="problem" role="alert">
-        {ticket.problem.value}
-      </p>
+      <Problem text={ticket.problem.value} />
       <button
         type="button"
         class="main wide"
@@ -172,7 +173,9 @@ export function Ticket({ chosenPrice, market, outcome }: Shown) {
         {sideText} {name}
       </button>
       {session.value === undefined && (
-        <p class="muted">Press Play above to get a wallet and trade with play money.</p>
+        <p class="muted">
+          <GetWallet purpose="and trade with play money" />
+        </p>
       )}
       {ticket.isSending.value && session.value?.wallet !== undefined && (
         <p class="muted">Confirm the order in {session.value.wallet.name}.</p>
@@ -196,7 +199,7 @@ export function Ticket({ chosenPrice, market, outcome }: Shown) {
   );
 }
 
-/** What the wallet has for this order. */
+/** Cash or shares of the wallet for this order. */
 function Held({ ticket }: { readonly ticket: State }) {
   const funds = cash.value;
   if (ticket.side.value === 'SELL') {

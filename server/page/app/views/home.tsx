@@ -7,6 +7,8 @@ import { listMarkets, listTags, type Market } from '../node/markets.ts';
 import { session } from '../node/session.ts';
 import { Chance, chanceTokens, Ended } from '../parts/chance.tsx';
 import { Choices } from '../parts/choices.tsx';
+import { GetWallet } from '../parts/get-wallet.tsx';
+import { MarketLinks } from '../parts/market-links.tsx';
 import { Waiting } from '../parts/problem.tsx';
 import { filter, linkTo } from '../route.ts';
 
@@ -46,8 +48,7 @@ export function Home({ tag }: { readonly tag: string }) {
       {session.value === undefined && (
         <p class="muted intro">
           Each market asks a question. A share of the right answer pays 1.00 in the end, others
-          nothing, so a price of 0.68 says a chance of 68%. Press Play to get a wallet with play
-          money.
+          nothing, so a price of 0.68 says a chance of 68%. <GetWallet purpose="with play money" />
         </p>
       )}
       <div class="row">
@@ -113,7 +114,7 @@ function EventCard({ card: { eventId, markets, title } }: { readonly card: Card 
           <a href={linkTo('event', eventId)}>{title}</a>
         )}
       </h2>
-      {isSingle ? <Chances market={first} /> : <Markets markets={markets} />}
+      {isSingle ? <Chances market={first} /> : <MarketLinks markets={markets} />}
       <p class="muted foot">
         {volumeText(volume)} traded · {endText(first)}
       </p>
@@ -142,22 +143,6 @@ function Chances({ market }: { readonly market: Market }) {
         </ul>
       )}
     </>
-  );
-}
-
-function Markets({ markets }: { readonly markets: readonly Market[] }) {
-  return (
-    <ul class="chances">
-      {markets.map((market) => (
-        <li key={market.id}>
-          <a class="clip" href={linkTo('market', market.id)}>
-            {market.question}
-          </a>
-          <Ended market={market} />
-          {market.resolution === undefined && <Chance market={market} outcome={0} />}
-        </li>
-      ))}
-    </ul>
   );
 }
 

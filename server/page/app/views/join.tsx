@@ -1,9 +1,11 @@
 /** Joining by an invitation: its code comes behind the # of the address, which no server sees. */
+
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { ApiError } from '../../../../client/client.ts';
 import { isJoining, redeem } from '../node/session.ts';
 import { notify } from '../notices.ts';
+import { Problem } from '../parts/problem.tsx';
 import { personText, textOf } from '../refusal-words.ts';
 import { go } from '../route.ts';
 
@@ -47,9 +49,7 @@ export function Join() {
         Others see this name in the leaderboard. It has 3 to 32 letters, digits, dots, hyphens or
         underscores, and stays.
       </p>
-      <p class="problem" role="alert">
-        {failure.value}
-      </p>
+      <Problem text={failure.value} />
       <button type="submit" class="main wide" disabled={!isWhole || isJoining.value}>
         Join
       </button>

@@ -7,7 +7,7 @@ import { useLoaded } from '../node/load.ts';
 import { address } from '../node/session.ts';
 import { Choices } from '../parts/choices.tsx';
 import { Waiting } from '../parts/problem.tsx';
-import { Scroll } from '../parts/scroll.tsx';
+import { Table } from '../parts/table.tsx';
 
 const PERIODS = [
   { value: 'day', text: 'Day' },
@@ -98,7 +98,7 @@ export function Leaderboard() {
             <option value={0}>Now</option>
             {seasons.map(({ ended_at, name, season: number }) => (
               <option key={number} value={number}>
-                {`${name === '' ? `Season ${number}` : name}, until ${momentText(new Date(ended_at).toISOString())}`}
+                {`${name === '' ? `Season ${number}` : name}, until ${momentText(ended_at)}`}
               </option>
             ))}
           </select>
@@ -170,38 +170,27 @@ function Board<T extends Row>({ columns, emptyText, isFinal, name, read }: Shown
   if (board.value === undefined) return <Waiting of={board} />;
   if (board.value.length === 0) return <p class="muted">{emptyText}</p>;
   return (
-    <Scroll label="Leaderboard, table">
-      <table class="tabular">
-        <caption class="hidden">Leaderboard</caption>
-        <thead>
-          <tr>
-            <th scope="col">Rank</th>
-            <th scope="col">Who</th>
-            {columns.map(({ name: column }) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {board.value.map((row) => (
-            <tr key={row.user_id} data-own={row.user_id === own || undefined}>
-              <td>{row.rank}</td>
-              <th scope="row">
-                {row.user_name === '' ? addressText(row.user_id) : row.user_name}
-                {row.user_id === own && ' (you)'}
-              </th>
-              {columns.map(({ hue, name: column, text }) => (
-                <td key={column} class={hue?.(row)}>
-                  {text(row)}
-                </td>
-              ))}
-            </tr>
+    <Table
+      label="Leaderboard, table"
+      caption="Leaderboard"
+      isCaptionHidden
+      columns={['Rank', 'Who', ...columns.map((column) => column.name)]}
+    >
+      {board.value.map((row) => (
+        <tr key={row.user_id} data-own={row.user_id === own || undefined}>
+          <td>{row.rank}</td>
+          <th scope="row">
+            {row.user_name === '' ? addressText(row.user_id) : row.user_name}
+            {row.user_id === own && ' (you)'}
+          </th>
+          {columns.map(({ hue, name: column, text }) => (
+            <td key={column} class={hue?.(row)}>
+              {text(row)}
+            </td>
           ))}
-        </tbody>
-      </table>
-    </Scroll>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -4,12 +4,13 @@ import type { Position } from '../../../../client/client.ts';
 import {
   momentText,
   moneyText,
+  NONE,
   priceText,
   sharesText,
   signedMoneyText,
   timeText,
 } from '../format.ts';
-import { cash, ownTrades, positions, positionsValue } from '../node/account.ts';
+import { cash, freeCashText, ownTrades, positions, positionsValue } from '../node/account.ts';
 import { publicClient } from '../node/api.ts';
 import { useLoaded } from '../node/load.ts';
 import { type Market, useMarkets } from '../node/markets.ts';
@@ -26,13 +27,26 @@ import {
   steps,
 } from '../parts/chart.tsx';
 import { DisplayName } from '../parts/display-name.tsx';
-import { MarketCell, Nothing } from '../parts/market-cell.tsx';
+import { Fact } from '../parts/fact.tsx';
+import { GetWallet } from '../parts/get-wallet.tsx';
+import { MarketCell, Nothing, SideCell } from '../parts/market-cell.tsx';
 import { OpenOrders } from '../parts/open-orders.tsx';
-import { Scroll } from '../parts/scroll.tsx';
+import { Table } from '../parts/table.tsx';
 import { textOf } from '../refusal-words.ts';
 
 const DECIMALS = 3;
 const READ_AGAIN_MS = 30_000;
+const POSITION_COLUMNS = [
+  'Market',
+  'Shares',
+  'Bought at',
+  'Now',
+  'Value',
+  'Profit',
+  'If right',
+  'If wrong',
+];
+const TRADE_COLUMNS = ['Market', 'Time', 'Side', 'Price', 'Shares'];
 
 export function PortfolioView() {
   const own = session.value;
@@ -41,7 +55,7 @@ export function PortfolioView() {
       <h1>Portfolio</h1>
       {own === undefined ? (
         <p class="muted">
-          Press Play above to get a wallet. Your positions and orders are then here.
+          <GetWallet /> Your positions and orders are then here.
         </p>
       ) : (
         <Own own={own} />
@@ -85,22 +99,10 @@ function Sums() {
   const hasFunds = funds !== undefined && funds !== 'unlimited';
   return (
     <dl class="facts tabular card">
-      <div>
-        <dt>Free cash</dt>
-        <dd>{hasFunds ? moneyText(funds.free) : funds === undefined ? '…' : 'no limit'}</dd>
-      </div>
-      <div>
-        <dt>Reserved by orders</dt>
-        <dd>{hasFunds ? moneyText(funds.reserved) : '–'}</dd>
-      </div>
-      <div>
-        <dt>Positions at the last price</dt>
-        <dd>{moneyText(positionsValue.value)}</dd>
-      </div>
-      <div>
-        <dt>Profit of open positions</dt>
-        <dd>{signedMoneyText(profit)}</dd>
-      </div>
+      <Fact name="Free cash" value={freeCashText.value} />
+      <Fact name="Reserved by orders" value={hasFunds ? moneyText(funds.reserved) : NONE} />
+      <Fact name="Positions at the last price" value={moneyText(positionsValue.value)} />
+      <Fact name="Profit of open positions" value={signedMoneyText(profit)} />
     </dl>
   );
 }
@@ -109,38 +111,21 @@ function Positions() {
   const rows = positions.value.filter(({ size }) => Number(size) > 0);
   const markets = useMarkets(rows.map(({ conditionId }) => conditionId));
   return (
-    <Scroll label="Positions, table">
-      <table class="tabular">
-        <caption>Positions</caption>
-        <thead>
-          <tr>
-            <th scope="col">Market</th>
-            <th scope="col">Shares</th>
-            <th scope="col">Bought at</th>
-            <th scope="col">Now</th>
-            <th scope="col">Value</th>
-            <th scope="col">Profit</th>
-            <th scope="col">If right</th>
-            <th scope="col">If wrong</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((position) => (
-            <PositionRow
-              key={position.asset}
-              position={position}
-              market={markets.get(position.conditionId)}
-            />
-          ))}
-          {rows.length === 0 && (
-            <Nothing
-              columns={8}
-              text="You hold nothing yet: buy shares of an outcome in a market"
-            />
-          )}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Positions, table" caption="Positions" columns={POSITION_COLUMNS}>
+      {rows.map((position) => (
+        <PositionRow
+          key={position.asset}
+          position={position}
+          market={markets.get(position.conditionId)}
+        />
+      ))}
+      {rows.length === 0 && (
+        <Nothing
+          columns={POSITION_COLUMNS.length}
+          text="You hold nothing yet: buy shares of an outcome in a market"
+        />
+      )}
+    </Table>
   );
 }
 
@@ -179,35 +164,19 @@ function Trades({ own }: { readonly own: Session }) {
   const rows = history.value;
   const markets = useMarkets((rows ?? []).map(({ conditionId }) => conditionId));
   return (
-    <Scroll label="History, table">
-      <table class="tabular">
-        <caption>History</caption>
-        <thead>
-          <tr>
-            <th scope="col">Market</th>
-            <th scope="col">Time</th>
-            <th scope="col">Side</th>
-            <th scope="col">Price</th>
-            <th scope="col">Shares</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows?.map(({ conditionId, outcome, price, side, size, timestamp, title }, i) => (
-            <tr key={`${timestamp}/${rows.length - i}`}>
-              <MarketCell market={markets.get(conditionId)} title={title} outcome={outcome} />
-              <td>{momentText(new Date(Number(timestamp) * 1_000).toISOString())}</td>
-              <td class={side === 'SELL' ? 'is-sell' : 'is-buy'}>
-                {side === 'SELL' ? 'Sell' : 'Buy'}
-              </td>
-              <td>{priceText(Number(price), DECIMALS)}</td>
-              <td>{sharesText(Number(size))}</td>
-            </tr>
-          ))}
-          {rows === undefined && <Nothing columns={5} text="Loading…" />}
-          {rows?.length === 0 && <Nothing columns={5} text="No trade yet" />}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="History, table" caption="History" columns={TRADE_COLUMNS}>
+      {rows?.map(({ conditionId, outcome, price, side, size, timestamp, title }, i) => (
+        <tr key={`${timestamp}/${rows.length - i}`}>
+          <MarketCell market={markets.get(conditionId)} title={title} outcome={outcome} />
+          <td>{momentText(Number(timestamp) * 1_000)}</td>
+          <SideCell side={side} />
+          <td>{priceText(Number(price), DECIMALS)}</td>
+          <td>{sharesText(Number(size))}</td>
+        </tr>
+      ))}
+      {rows === undefined && <Nothing columns={TRADE_COLUMNS.length} text="Loading…" />}
+      {rows?.length === 0 && <Nothing columns={TRADE_COLUMNS.length} text="No trade yet" />}
+    </Table>
   );
 }
 

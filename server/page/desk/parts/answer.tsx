@@ -1,9 +1,9 @@
 /** The answer of an operation: objects as names with values, lists of objects as tables. All of it is text. */
 import { NONE } from '../../app/format.ts';
-import { Scroll } from '../../app/parts/scroll.tsx';
+import { Table } from '../../app/parts/table.tsx';
 import { labelOf } from '../node/form.ts';
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 interface Answered {
   /** Name of its tables, for screen readers. */
@@ -46,28 +46,15 @@ export function Rows({ columns, label, rows }: Listed) {
   const shown = columns ?? [...new Set(rows.flatMap((row) => Object.keys(row)))];
   if (rows.length === 0) return <p class="muted">None.</p>;
   return (
-    <Scroll label={label}>
-      <table>
-        <thead>
-          <tr>
-            {shown.map((name) => (
-              <th key={name} scope="col">
-                {labelOf(name)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, i) => (
-            <tr key={i}>
-              {shown.map((name) => (
-                <td key={name}>{plain(row[name])}</td>
-              ))}
-            </tr>
+    <Table label={label} columns={shown.map(labelOf)}>
+      {rows.map((row, i) => (
+        <tr key={i}>
+          {shown.map((name) => (
+            <td key={name}>{plain(row[name])}</td>
           ))}
-        </tbody>
-      </table>
-    </Scroll>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

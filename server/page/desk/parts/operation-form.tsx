@@ -3,33 +3,28 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { useLoaded } from '../../app/node/load.ts';
-import { Waiting } from '../../app/parts/problem.tsx';
+import { Problem, Waiting } from '../../app/parts/problem.tsx';
 import { textOf } from '../../app/refusal-words.ts';
+import type { FormRow } from '../forms.ts';
 import { inputOf, isRequestId, kindOf, labelOf, newRequestId, type Texts } from '../node/form.ts';
 import { type Field, type Operation, readOperations } from '../node/operations.ts';
 import { call, may } from '../node/operator.ts';
 import { Answer } from './answer.tsx';
 
-interface Shown {
-  /** Method and path of the operation. */
-  readonly of: string;
-  /** Title of the form, and of its button unless `button` is given. A reading operation is sent at once. */
-  readonly title: string;
-  readonly button?: string;
-  /** Members of the input that have no field. */
+interface Shown extends FormRow {
+  /** Members of the input that have no field; those that the operation does not have are not sent. */
   readonly fixed?: Readonly<Record<string, unknown>>;
   /** Texts of fields at the beginning. */
   readonly first?: Texts;
-  /** Fields that are shown at once, in this order; the others fold. Absent: all. */
-  readonly main?: readonly string[];
-  /** Question before it is sent; absent: none. */
-  readonly sure?: string;
-  /** What the input will look like. */
+  /** Draws the result of the input. */
   readonly preview?: (input: Readonly<Record<string, unknown>>) => ComponentChildren;
   done?(answer: unknown): void;
 }
 
-/** Nothing where the token does not allow the operation, or the node does not have it. */
+/**
+ * Nothing where the token does not allow the operation, or the node does not have it. A reading operation is sent at once,
+ * unless it needs an input.
+ */
 export function OperationForm(shown: Shown) {
   const operations = useLoaded('operations', readOperations);
   if (!may(shown.of)) return null;
@@ -39,7 +34,10 @@ export function OperationForm(shown: Shown) {
 }
 
 function Form({ operation, ...shown }: Shown & { readonly operation: Operation }) {
-  const { fixed = {}, title } = shown;
+  const { title } = shown;
+  const fixed = Object.fromEntries(
+    Object.entries(shown.fixed ?? {}).filter(([name]) => hasField(operation, name)),
+  );
   const isRead = operation.key.startsWith('GET ');
   const main = shown.main ?? (isRead ? [] : undefined);
   const texts = useSignal<Texts>(shown.first ?? {});
@@ -71,7 +69,7 @@ function Form({ operation, ...shown }: Shown & { readonly operation: Operation }
     }
   };
   useEffect(() => {
-    if (isRead) void send();
+    if (isRead && !fields.some(({ isRequired }) => isRequired)) void send();
   }, []);
   const control = (field: Field) => (
     <Control
@@ -100,9 +98,7 @@ function Form({ operation, ...shown }: Shown & { readonly operation: Operation }
         </details>
       )}
       {shown.preview?.(readable(input))}
-      <p class="problem" role="alert">
-        {problem.value}
-      </p>
+      <Problem text={problem.value} />
       <button type="submit" class={isRead ? 'plain' : 'main'} disabled={isSending.value}>
         {shown.button ?? (isRead ? 'Read again' : title)}
       </button>
@@ -113,6 +109,10 @@ function Form({ operation, ...shown }: Shown & { readonly operation: Operation }
       )}
     </form>
   );
+}
+
+function hasField({ fields }: Operation, name: string): boolean {
+  return fields.some((field) => field.name === name);
 }
 
 /** Input that is still being written may be none. */

@@ -1,39 +1,46 @@
 /** A list that the node gives in pages: the rows so far, and a button for the next ones. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { Problem } from '../../app/parts/problem.tsx';
 import { textOf } from '../../app/refusal-words.ts';
 import { call } from '../node/operator.ts';
-import { Rows } from './answer.tsx';
+import { type Row, Rows } from './answer.tsx';
 
-type Row = Readonly<Record<string, unknown>>;
-
-export interface Page {
+interface Page {
   readonly rows: readonly Row[];
   /** Input of the next page; undefined after the last one. */
   readonly next: object | undefined;
 }
 
-interface Shown {
+export interface List<Answer> {
+  /** Method and path of the operation. */
   readonly of: string;
   /** Name of the table. */
   readonly label: string;
-  readonly input: object;
-  readonly columns?: readonly string[];
-  readonly pageOf: (answer: Row) => Page;
+  readonly columns: readonly string[];
+  /** @param before number of rows of the pages before */
+  pageOf(answer: Answer, before: number): Page;
+}
+
+interface Shown<Answer> {
+  readonly list: List<Answer>;
+  readonly input?: object;
   /** Rises when it has to be read again. */
   readonly version?: number;
 }
 
-export function Pages({ columns, input, label, of, pageOf, version }: Shown) {
+export function Pages<Answer>({ input, list, version }: Shown<Answer>) {
+  const { columns, label, of, pageOf } = list;
   const rows = useSignal<readonly Row[] | undefined>(undefined);
   const next = useSignal<object | undefined>(undefined);
   const problem = useSignal('');
   const asked = JSON.stringify([of, input, version]);
   const read = async (more: object, isCurrent: () => boolean): Promise<void> => {
     try {
-      const page = pageOf(await call<Row>(of, { ...input, ...more }));
+      const before = rows.peek() ?? [];
+      const page = pageOf(await call<Answer>(of, { ...input, ...more }), before.length);
       if (!isCurrent()) return;
-      rows.value = [...(rows.peek() ?? []), ...page.rows];
+      rows.value = [...before, ...page.rows];
       next.value = page.next;
       problem.value = '';
     } catch (error) {
@@ -52,14 +59,8 @@ export function Pages({ columns, input, label, of, pageOf, version }: Shown) {
   return (
     <div class="card desk-form">
       <h2>{label}</h2>
-      {problem.value !== '' && (
-        <p class="problem" role="alert">
-          {problem.value}
-        </p>
-      )}
-      {rows.value !== undefined && (
-        <Rows label={label} rows={rows.value} {...(columns === undefined ? {} : { columns })} />
-      )}
+      {problem.value !== '' && <Problem text={problem.value} />}
+      {rows.value !== undefined && <Rows label={label} rows={rows.value} columns={columns} />}
       {next.value !== undefined && (
         <button type="button" class="plain" onClick={() => void read(next.peek()!, () => true)}>
           More

@@ -1,4 +1,4 @@
-/** How an event or a market will look on the trading page, before it is made. */
+/** Previews of an event or a market as the trading page will show it. */
 import { momentText, NONE } from '../../app/format.ts';
 
 interface Shown {

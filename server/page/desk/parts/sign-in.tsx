@@ -1,11 +1,14 @@
 /** The form for the token, in place of what needs it; and the button that forgets it. */
+
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { TextField } from '../../app/parts/field.tsx';
+import { Problem } from '../../app/parts/problem.tsx';
 import { role, signIn, signOut, tokenProblem } from '../node/operator.ts';
 
-/** What needs a token, once the node has taken one. */
+/** Content that needs a token; the form for the token before the node has taken one. */
 export function Signed({ children }: { readonly children: ComponentChildren }) {
-  return role.value === undefined ? <SignIn /> : <>{children}</>;
+  return role.value === undefined ? <SignIn /> : children;
 }
 
 export function SignIn() {
@@ -25,35 +28,14 @@ export function SignIn() {
         ADMIN_TOKEN or RESOLVER_TOKEN of the node, or the text of DATA_DIR/admin.token. It is kept
         until this tab is closed.
       </p>
-      <label class="field">
-        <span>Token</span>
-        <input
-          id="token"
-          type="password"
-          required
-          autocomplete="off"
-          value={token.value}
-          onInput={({ currentTarget }) => {
-            token.value = currentTarget.value;
-          }}
-        />
-      </label>
-      <label class="field">
-        <span>Your name in the audit log (optional)</span>
-        <input
-          id="operator"
-          type="text"
-          maxLength={64}
-          autocomplete="off"
-          value={name.value}
-          onInput={({ currentTarget }) => {
-            name.value = currentTarget.value;
-          }}
-        />
-      </label>
-      <p class="problem" role="alert">
-        {tokenProblem.value}
-      </p>
+      <TextField id="token" label="Token" type="password" required text={token} />
+      <TextField
+        id="operator"
+        label="Your name in the audit log (optional)"
+        maxLength={64}
+        text={name}
+      />
+      <Problem text={tokenProblem.value} />
       <button type="submit" class="main">
         Sign in
       </button>

@@ -1,30 +1,25 @@
 /** The audit log: every change that was made by an operator, newest first. */
-import { Pages } from '../parts/pages.tsx';
+import type { Row } from '../parts/answer.tsx';
+import { type List, Pages } from '../parts/pages.tsx';
 
-const COLUMNS = ['id', 'time', 'actor', 'role', 'route', 'body', 'status', 'error'];
-
-interface Log {
-  readonly entries: readonly { readonly id: number }[];
-}
+const ENTRIES: List<{ readonly entries: readonly (Row & { readonly id: number })[] }> = {
+  of: 'GET /admin/audit',
+  label: 'Changes, newest first',
+  columns: ['id', 'time', 'actor', 'role', 'route', 'body', 'status', 'error'],
+  pageOf({ entries }) {
+    const last = entries.at(-1)?.id;
+    return {
+      rows: entries,
+      next: last === undefined || last <= 1 ? undefined : { before: last },
+    };
+  },
+};
 
 export function Audit() {
   return (
     <div class="desk-page">
       <h1>Audit log</h1>
-      <Pages
-        of="GET /admin/audit"
-        label="Changes, newest first"
-        input={{}}
-        columns={COLUMNS}
-        pageOf={(answer) => {
-          const { entries } = answer as unknown as Log;
-          const last = entries.at(-1)?.id;
-          return {
-            rows: entries as never,
-            next: last === undefined || last <= 1 ? undefined : { before: last },
-          };
-        }}
-      />
+      <Pages list={ENTRIES} />
     </div>
   );
 }

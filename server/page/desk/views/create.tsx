@@ -1,11 +1,15 @@
-/** What an operator makes: events, markets, and the import of a catalog file with its report first. */
+/** Creation of events and markets, and the import { Problem } from '../../app/parts/problem.tsx';
+import of a catalog file with its report first. */
 import { useSignal } from '@preact/signals';
+import { Problem } from '../../app/parts/problem.tsx';
 import { textOf } from '../../app/refusal-words.ts';
 import { may, send } from '../node/operator.ts';
 import { OperationForm } from '../parts/operation-form.tsx';
 import { EventPreview, MarketPreview } from '../parts/preview.tsx';
 
 const FIRST_OUTCOMES = 'Yes\nNo';
+const CHECK = 'POST /admin/catalog/dry-run';
+const IMPORT = 'POST /admin/catalog/import';
 
 export function Create() {
   return (
@@ -31,7 +35,7 @@ export function Create() {
           main={['event', 'title', 'description', 'endDate', 'tags']}
           preview={(input) => <EventPreview input={input} />}
         />
-        {may('POST /admin/catalog/import') && <Import />}
+        {may(IMPORT) && <Import />}
       </div>
     </div>
   );
@@ -67,15 +71,14 @@ function Import() {
     applied.value = undefined;
     problem.value = '';
   };
-  const ask = async (name: 'dry-run' | 'import'): Promise<void> => {
+  const ask = async (key: typeof CHECK | typeof IMPORT): Promise<void> => {
     if (file.value === undefined) return;
     isSending.value = true;
     problem.value = '';
     const query = new URLSearchParams(options.value.map((option) => [option, 'true']));
     try {
-      const key = `POST /admin/catalog/${name}`;
       const answer = await send<Report>(key, query.size === 0 ? '' : `?${query}`, file.value);
-      (name === 'import' ? applied : checked).value = answer;
+      (key === IMPORT ? applied : checked).value = answer;
     } catch (error) {
       problem.value = textOf(error);
     } finally {
@@ -89,9 +92,7 @@ function Import() {
       aria-label="Import a catalog"
       onSubmit={(event) => {
         event.preventDefault();
-        void ask(
-          checked.value?.done === true && applied.value === undefined ? 'import' : 'dry-run',
-        );
+        void ask(checked.value?.done === true && applied.value === undefined ? IMPORT : CHECK);
       }}
     >
       <h2>Import a catalog</h2>
@@ -122,9 +123,7 @@ function Import() {
           <span>{text}</span>
         </label>
       ))}
-      <p class="problem" role="alert">
-        {problem.value}
-      </p>
+      <Problem text={problem.value} />
       {report !== undefined && (
         <div class="answer" role="status">
           <h3>{headOf(report, applied.value !== undefined)}</h3>

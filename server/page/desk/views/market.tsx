@@ -18,6 +18,7 @@ import { Tape } from '../../app/parts/tape.tsx';
 import { textOf } from '../../app/refusal-words.ts';
 import { timeInput } from '../node/form.ts';
 import { call, may, role } from '../node/operator.ts';
+import { MarketLiquidity } from '../parts/liquidity.tsx';
 import { OperationForm } from '../parts/operation-form.tsx';
 import { MarketPreview } from '../parts/preview.tsx';
 
@@ -116,6 +117,7 @@ function Panel({ market, outcome, reload }: Shown) {
         <h2>Trades</h2>
         <Tape market={market} outcome={outcome} decimals={decimals} />
       </section>
+      <MarketLiquidity market={market} />
       <Edit market={market} reload={reload} />
     </div>
   );

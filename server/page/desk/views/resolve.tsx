@@ -9,8 +9,9 @@ import type { Market } from '../../app/node/markets.ts';
 import { notify } from '../../app/notices.ts';
 import { Choices } from '../../app/parts/choices.tsx';
 import { Fact } from '../../app/parts/fact.tsx';
+import { TextField } from '../../app/parts/field.tsx';
 import { MarketOutcome } from '../../app/parts/market-outcome.tsx';
-import { Waiting } from '../../app/parts/problem.tsx';
+import { Problem, Waiting } from '../../app/parts/problem.tsx';
 import { textOf } from '../../app/refusal-words.ts';
 import { newRequestId } from '../node/form.ts';
 import { call, may } from '../node/operator.ts';
@@ -187,9 +188,7 @@ function Decide({ market, reload }: Decided) {
               />
             </label>
           ))}
-        <p class="problem" role="alert">
-          {problem.value}
-        </p>
+        <Problem text={problem.value} />
         <button type="submit" class="main" disabled={choice.value === undefined || isSending.value}>
           Show who is paid
         </button>
@@ -206,42 +205,20 @@ function Decide({ market, reload }: Decided) {
             }}
           >
             <h2>Pay it out, for good</h2>
-            <label class="field">
-              <span>Note for the traders (optional)</span>
-              <input
-                type="text"
-                maxLength={280}
-                value={note.value}
-                onInput={({ currentTarget }) => {
-                  note.value = currentTarget.value;
-                }}
-              />
-            </label>
-            <label class="field">
-              <span>Seconds as a proposal first (optional)</span>
-              <input
-                type="number"
-                min="1"
-                step="1"
-                value={review.value}
-                onInput={({ currentTarget }) => {
-                  review.value = currentTarget.value;
-                }}
-              />
-            </label>
-            <label class="field">
-              <span>Type the name of the market</span>
-              <input
-                id="typed-name"
-                type="text"
-                autocomplete="off"
-                placeholder={question}
-                value={typed.value}
-                onInput={({ currentTarget }) => {
-                  typed.value = currentTarget.value;
-                }}
-              />
-            </label>
+            <TextField label="Note for the traders (optional)" maxLength={280} text={note} />
+            <TextField
+              label="Seconds as a proposal first (optional)"
+              type="number"
+              min="1"
+              step="1"
+              text={review}
+            />
+            <TextField
+              id="typed-name"
+              label="Type the name of the market"
+              placeholder={question}
+              text={typed}
+            />
             <button
               type="submit"
               class="main"

@@ -2,35 +2,68 @@
 import { useSignal } from '@preact/signals';
 import { useLoaded } from '../../app/node/load.ts';
 import { Fact } from '../../app/parts/fact.tsx';
+import { WALLET_FORMS } from '../forms.ts';
 import { call } from '../node/operator.ts';
-import { Rows } from '../parts/answer.tsx';
+import { type Row, Rows } from '../parts/answer.tsx';
 import { OperationForm } from '../parts/operation-form.tsx';
-import { Pages } from '../parts/pages.tsx';
+import { type List, Pages } from '../parts/pages.tsx';
 
-const ORDERS = [
-  'id',
-  'market',
-  'outcome',
-  'side',
-  'price',
-  'original_size',
-  'size_matched',
-  'order_type',
-];
-const ENTRIES = [
-  'entry',
-  'time',
-  'cause',
-  'outcome',
-  'cash',
-  'shares',
-  'cash_after',
-  'shares_after',
-  'condition_id',
-  'reference',
-];
-const KEYS = ['key', 'kind', 'state', 'nonce'];
-const ORDERS_PAGE = 100;
+const ORDERS: List<{ readonly total: number; readonly orders: readonly Row[] }> = {
+  of: 'GET /admin/orders',
+  label: 'Open orders',
+  columns: [
+    'id',
+    'market',
+    'outcome',
+    'side',
+    'price',
+    'original_size',
+    'size_matched',
+    'order_type',
+  ],
+  pageOf({ orders, total }, before) {
+    const offset = before + orders.length;
+    return { rows: orders, next: offset < total && orders.length > 0 ? { offset } : undefined };
+  },
+};
+
+const KEYS: List<{ readonly more: boolean; readonly keys: readonly Row[] }> = {
+  of: 'GET /admin/keys',
+  label: 'Keys',
+  columns: ['key', 'kind', 'state', 'nonce'],
+  pageOf: ({ keys, more }) => ({
+    rows: keys,
+    next: more ? { after: keys.at(-1)?.key } : undefined,
+  }),
+};
+
+interface Entry extends Row {
+  readonly entry: number;
+  /** Unix milliseconds. */
+  readonly timestamp: number;
+}
+
+const ENTRIES: List<{ readonly more: boolean; readonly entries: readonly Entry[] }> = {
+  of: 'GET /admin/ledger/statement',
+  label: 'Statement',
+  columns: [
+    'entry',
+    'time',
+    'cause',
+    'outcome',
+    'cash',
+    'shares',
+    'cash_after',
+    'shares_after',
+    'condition_id',
+    'reference',
+  ],
+  pageOf: ({ entries, more }) => ({
+    rows: entries.map((entry) => ({ ...entry, time: new Date(entry.timestamp).toISOString() })),
+    next: more ? { before: entries.at(-1)?.entry } : undefined,
+  }),
+};
+
 /** The statement follows the ledger by about a second, and later where the machine is busy. */
 const AGAIN_MS = [0, 1_500, 6_000];
 
@@ -42,16 +75,7 @@ interface Sums {
 
 interface Balance {
   readonly cash: Sums;
-  readonly positions: readonly Readonly<Record<string, unknown>>[];
-}
-
-/** Lists of the answers of these operations. */
-interface Lists {
-  readonly orders: readonly object[];
-  readonly total: number;
-  readonly keys: readonly { readonly key: string }[];
-  readonly more: boolean;
-  readonly entries: readonly { readonly entry: number; readonly timestamp: number }[];
+  readonly positions: readonly Row[];
 }
 
 export function WalletView({ wallet }: { readonly wallet: string }) {
@@ -64,9 +88,7 @@ export function WalletView({ wallet }: { readonly wallet: string }) {
       }, ms);
     }
   };
-  const form = (of: string, title: string, more: { main?: readonly string[] } = {}) => (
-    <OperationForm of={of} title={title} fixed={fixed} done={readAgain} {...more} />
-  );
+  const shown = { input: fixed, version: version.value };
   return (
     <div class="desk-page">
       <header>
@@ -77,51 +99,13 @@ export function WalletView({ wallet }: { readonly wallet: string }) {
       </header>
       <Funds key={version.value} wallet={wallet} />
       <div class="desk-grid">
-        {form('POST /admin/ledger/deposit', 'Deposit', { main: ['amount'] })}
-        {form('POST /admin/ledger/withdraw', 'Withdraw')}
-        {form('POST /admin/orders/cancel', 'Cancel orders')}
-        {form('POST /admin/bans', 'Ban')}
-        {form('POST /admin/bans/lift', 'Lift the ban')}
-        {form('POST /admin/wallets/name', 'Name it')}
-        <OperationForm of="POST /admin/keys/revoke" title="Revoke a key" done={readAgain} />
+        {WALLET_FORMS.map((form) => (
+          <OperationForm key={form.of} {...form} fixed={fixed} done={readAgain} />
+        ))}
       </div>
-      <Pages
-        of="GET /admin/orders"
-        label="Open orders"
-        input={{ ...fixed, limit: ORDERS_PAGE }}
-        version={version.value}
-        columns={ORDERS}
-        pageOf={(answer) => {
-          const { orders } = answer as unknown as Lists;
-          return { rows: orders as never, next: undefined };
-        }}
-      />
-      <Pages
-        of="GET /admin/keys"
-        label="Keys"
-        input={fixed}
-        version={version.value}
-        columns={KEYS}
-        pageOf={(answer) => {
-          const { keys, more } = answer as unknown as Lists;
-          return { rows: keys as never, next: more ? { after: keys.at(-1)?.key } : undefined };
-        }}
-      />
-      <Pages
-        of="GET /admin/ledger/statement"
-        label="Statement"
-        input={fixed}
-        version={version.value}
-        columns={ENTRIES}
-        pageOf={(answer) => {
-          const { entries, more } = answer as unknown as Lists;
-          const rows = entries.map((entry) => ({
-            ...entry,
-            time: new Date(entry.timestamp).toISOString(),
-          }));
-          return { rows, next: more ? { before: entries.at(-1)?.entry } : undefined };
-        }}
-      />
+      <Pages list={ORDERS} {...shown} />
+      <Pages list={KEYS} {...shown} />
+      <Pages list={ENTRIES} {...shown} />
     </div>
   );
 }

@@ -3,10 +3,11 @@ import { useSignal } from '@preact/signals';
 import { moneyText, NONE } from '../../app/format.ts';
 import { useLoaded } from '../../app/node/load.ts';
 import { Waiting } from '../../app/parts/problem.tsx';
-import { Scroll } from '../../app/parts/scroll.tsx';
+import { Table } from '../../app/parts/table.tsx';
 import { call, may } from '../node/operator.ts';
 
 const LIMIT = 100;
+const COLUMNS = ['Wallet', 'Name', 'Cash', 'Free', 'Positions', 'Open orders', 'State'];
 
 interface Wallet {
   readonly wallet: string;
@@ -17,18 +18,18 @@ interface Wallet {
   readonly positions?: number;
 }
 
-interface Found {
+interface Page {
   readonly wallets: readonly Wallet[];
   readonly next: number | null;
 }
 
 /** Whole pages: one may be short and have further ones. */
-async function readWallets(search: string, least: number): Promise<Found> {
+async function readWallets(search: string, least: number): Promise<Page> {
   const wallets: Wallet[] = [];
   let after: number | null = 0;
   while (after !== null && wallets.length < least) {
     const input: object = { limit: LIMIT, after, ...(search === '' ? {} : { search }) };
-    const found: Found = await call('GET /admin/wallets', input);
+    const found: Page = await call('GET /admin/wallets', input);
     wallets.push(...found.wallets);
     after = found.next;
   }
@@ -65,7 +66,7 @@ export function Wallets() {
         <Waiting of={found} />
       ) : (
         <section class="card">
-          <Table wallets={found.value.wallets} />
+          <Found wallets={found.value.wallets} />
           {found.value.next !== null && (
             <button
               type="button"
@@ -83,38 +84,23 @@ export function Wallets() {
   );
 }
 
-function Table({ wallets }: { readonly wallets: readonly Wallet[] }) {
+function Found({ wallets }: { readonly wallets: readonly Wallet[] }) {
   if (wallets.length === 0) return <p class="muted">No wallet is found.</p>;
   return (
-    <Scroll label="Wallets">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Wallet</th>
-            <th scope="col">Name</th>
-            <th scope="col">Cash</th>
-            <th scope="col">Free</th>
-            <th scope="col">Positions</th>
-            <th scope="col">Open orders</th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
-        <tbody>
-          {wallets.map(({ banned, cash, name, open_orders, positions, wallet }) => (
-            <tr key={wallet}>
-              <td>
-                <a href={`#wallet/${wallet}`}>{wallet}</a>
-              </td>
-              <td>{name}</td>
-              <td>{cash === undefined ? NONE : moneyText(Number(cash.total))}</td>
-              <td>{cash === undefined ? NONE : moneyText(Number(cash.free))}</td>
-              <td>{positions ?? NONE}</td>
-              <td>{open_orders}</td>
-              <td>{banned && <span class="badge">Banned</span>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Wallets" columns={COLUMNS}>
+      {wallets.map(({ banned, cash, name, open_orders, positions, wallet }) => (
+        <tr key={wallet}>
+          <td>
+            <a href={`#wallet/${wallet}`}>{wallet}</a>
+          </td>
+          <td>{name}</td>
+          <td>{cash === undefined ? NONE : moneyText(Number(cash.total))}</td>
+          <td>{cash === undefined ? NONE : moneyText(Number(cash.free))}</td>
+          <td>{positions ?? NONE}</td>
+          <td>{open_orders}</td>
+          <td>{banned && <span class="badge">Banned</span>}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
