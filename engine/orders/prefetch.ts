@@ -31,8 +31,9 @@ const { findPosition, positionHome } = positions;
 
 /** Commands of one step. The lines of more would evict one another from the cache. */
 const STEP_COMMANDS = 64;
-/** Words of the index at which the searches for the ids of a step begin: of orders, and of what looks for an order. */
-const NEW = new Int32Array(STEP_COMMANDS);
+/** Words of an index at which the searches of a step begin: for the ids of new orders, then for their positions. */
+const HOMES = new Int32Array(STEP_COMMANDS);
+/** The same for the orders that commands refer to, then the rows of these orders. */
 const FOUND = new Int32Array(STEP_COMMANDS);
 const ORDERS = new Int32Array(STEP_COMMANDS);
 const ACCOUNTS = new Int32Array(STEP_COMMANDS);
@@ -49,7 +50,7 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
         FOUND[cancels] = entryOf(context, i32, to + CancelCommand.id);
         cancels += 1;
       } else if (kind === CommandKind.order) {
-        NEW[orders - ordersBefore] = entryOf(context, i32, to + OrderCommand.id);
+        HOMES[orders - ordersBefore] = entryOf(context, i32, to + OrderCommand.id);
         fetchToken(context, i32[to + OrderCommand.token]!);
         ORDERS[orders - ordersBefore] = to;
         orders += 1;
@@ -79,7 +80,7 @@ function entryOf(context: EngineContext, i32: Int32Array, id: number): number {
 function fetchEntries(context: EngineContext, orders: number, cancels: number): void {
   const { orderIndex } = context.t;
   let fetched = 0;
-  for (let i = 0; i < orders; i++) fetched ^= orderIndex[NEW[i]!]!;
+  for (let i = 0; i < orders; i++) fetched ^= orderIndex[HOMES[i]!]!;
   for (let i = 0; i < cancels; i++) fetched ^= orderIndex[FOUND[i]!]!;
   context.fetched = fetched;
 }
@@ -137,9 +138,9 @@ function fetchPositions(
     const at = ORDERS[i]!;
     const account = findAccount(t, i32, at + OrderCommand.maker);
     ACCOUNTS[i] = account;
-    NEW[i] = positionHome(t, account, i32[at + OrderCommand.token]! as TokenRow);
+    HOMES[i] = positionHome(t, account, i32[at + OrderCommand.token]! as TokenRow);
   }
-  for (let i = 0; i < orders; i++) fetched ^= positionIndex[NEW[i]!]!;
+  for (let i = 0; i < orders; i++) fetched ^= positionIndex[HOMES[i]!]!;
   for (let i = 0; i < orders; i++) {
     const token = i32[ORDERS[i]! + OrderCommand.token]! as TokenRow;
     fetched ^= findPosition(t, ACCOUNTS[i]! as AccountRow, token);
