@@ -33,7 +33,7 @@ const { findPosition, positionHome } = positions;
 const STEP_COMMANDS = 64;
 /** Words of an index at which the searches of a step begin: for the ids of new orders, then for their positions. */
 const HOMES = new Int32Array(STEP_COMMANDS);
-/** The same for the orders that commands refer to, then the rows of these orders. */
+/** Words of the index of ids for the orders that commands refer to, then the rows of these orders. */
 const FOUND = new Int32Array(STEP_COMMANDS);
 const ORDERS = new Int32Array(STEP_COMMANDS);
 const ACCOUNTS = new Int32Array(STEP_COMMANDS);
