@@ -84,7 +84,7 @@ export function rowSizes(capacities: Capacities): RowSizes {
 }
 
 /** Bytes by which resident memory grows while both copies of the tables go round their rings of fills. */
-export function ringsTouched(capacities: Capacities): number {
+function ringsTouched(capacities: Capacities): number {
   const before = process.memoryUsage.rss();
   const engines = [capacities, withoutReachBeside(capacities)].map(
     (each) => new Engine(allocateEngine(each)),
