@@ -44,6 +44,7 @@ import {
 } from './storage/restart.bench.ts';
 import { CONNECTIONS_FULL, sizesSuite } from './storage/sizes.bench.ts';
 import { START_FULL, startSuite } from './storage/start.bench.ts';
+import { FANOUT_FULL, fanoutSuite } from './streams/fanout.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -109,6 +110,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   catalog: () => catalogSuite(CATALOG_FULL),
   http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
+  fanout: () => fanoutSuite(FANOUT_FULL),
   'page-frames': () => pageFramesSuite(PAGE_FRAMES_FULL),
   log: () => logSuite(LOG_FULL),
   cluster: () => clusterSuite({ ...CLUSTER_FULL, ...beside }),

@@ -1,0 +1,215 @@
+/**
+ * `npm run bench -- fanout`: thousands of stream connections and many busy books. This process is the node: real
+ * sockets, an engine whose batches count as flushed at once. The clients are another process. Batches are due on a
+ * schedule, and a delivery lasts from the due time of its batch to the read, so it includes the timer of this process.
+ *
+ * Both processes share the processors of the machine, so processor time is stated too. Not measured: the log,
+ * signatures, channels of users, a network, memory of the kernel.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { openFilesMax } from '../../server/http/limits/open-files.ts';
+import { print } from '../common/figures.ts';
+import type { FanoutCounts } from './fanout-readers.ts';
+import { microseconds } from './microseconds.ts';
+import { StreamBooks } from './stream-books.ts';
+
+export interface FanoutShape {
+  readonly connections: number;
+  /** Connections of another run that get nothing; fewer where the limit of open files is lower. */
+  readonly idle: number;
+  readonly books: number;
+  readonly framesPerSecond: number;
+  readonly seconds: number;
+  /** Share of the clients that follow all books, and later stop reading. */
+  readonly slowShare: number;
+}
+
+export const FANOUT_FULL: FanoutShape = {
+  connections: 10_000,
+  idle: 20_000,
+  books: 50,
+  framesPerSecond: 100_000,
+  seconds: 12,
+  slowShare: 0.01,
+};
+
+interface Delivered extends FanoutCounts {
+  readonly seconds: number;
+  /** Milliseconds of processor time of the node. */
+  readonly nodeMs: number;
+}
+
+export interface FanoutMeasured {
+  readonly idleBytes: number;
+  readonly clientBytes: number;
+  readonly quick: Delivered;
+  readonly beside: Delivered;
+  readonly slowClosed: number;
+}
+
+const SUFFIX = extname(import.meta.filename);
+const KB = 1_024;
+/** Open files of a process beside its connections. */
+const FILES = 300;
+const SETTLE_MS = 1_500;
+const WARM_BATCHES = 200;
+/** Lowest setting of STREAM_BACKPRESSURE_BYTES. */
+const BACKPRESSURE_BYTES = 2 ** 20;
+
+/** Books with a schedule of batches of one order each, book after book. */
+class Node {
+  readonly books: StreamBooks;
+  private readonly bookCount: number;
+  private due = 0;
+  private batches = 0;
+
+  constructor({ books, connections, idle }: FanoutShape) {
+    this.bookCount = books;
+    this.books = new StreamBooks({
+      connections: Math.max(connections, idle),
+      books,
+      backpressureBytes: BACKPRESSURE_BYTES,
+      now: () => this.due,
+    });
+  }
+
+  /** @param perSecond batches a second */
+  async run(batches: number, perSecond: number): Promise<void> {
+    const start = microseconds();
+    for (let done = 0; done < batches; ) {
+      const dueNow = Math.min(batches, ((microseconds() - start) * perSecond) / 1e6);
+      for (; done < dueNow; done++) {
+        this.due = Math.round(start + (done * 1e6) / perSecond);
+        this.books.batch(1, this.batches++ % this.bookCount);
+      }
+      await pause(1);
+    }
+  }
+}
+
+class Readers {
+  private readonly child: ChildProcess;
+  readonly connected: Promise<unknown>;
+
+  constructor(port: number, tokens: readonly string[], plain: number, heavy: number) {
+    const file = resolve(import.meta.dirname, `fanout-readers${SUFFIX}`);
+    this.child = fork(file, [String(port), tokens.join(','), String(plain), String(heavy)]);
+    this.connected = once(this.child, 'message');
+  }
+
+  async counts(): Promise<FanoutCounts> {
+    this.child.send('counts');
+    return ((await once(this.child, 'message')) as [FanoutCounts])[0];
+  }
+
+  stopReading(): void {
+    this.child.send('stop reading');
+  }
+
+  async end(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.disconnect();
+    await ended;
+  }
+}
+
+export async function fanoutSuite(shape: FanoutShape): Promise<FanoutMeasured> {
+  const { books, connections, framesPerSecond, slowShare } = shape;
+  const node = new Node(shape);
+  const port = await node.books.listen();
+  const { tokens } = node.books;
+  try {
+    const idle = Math.min(shape.idle, openFilesMax() - FILES);
+    const idleBytes = await memoryOf(idle, async () => {
+      const readers = new Readers(port, tokens, idle, 0);
+      await readers.connected;
+      return readers;
+    });
+    printMemory(`${idle} idle clients, one book each`, idleBytes.bytes);
+    const cpu = process.cpuUsage();
+    await pause(SETTLE_MS);
+    print('  processor while idle', `${((100 * cpuMs(cpu)) / SETTLE_MS).toFixed(1)} % of one`);
+    await idleBytes.readers.end();
+    await pause(SETTLE_MS);
+
+    const heavy = Math.ceil(slowShare * connections);
+    const client = await memoryOf(connections, async () => {
+      const readers = new Readers(port, tokens, connections - heavy, heavy);
+      await readers.connected;
+      return readers;
+    });
+    const { readers } = client;
+    await node.run(WARM_BATCHES, WARM_BATCHES);
+    await pause(SETTLE_MS);
+    const perBatch = (await readers.counts()).frames / WARM_BATCHES;
+    const perSecond = framesPerSecond / perBatch;
+    const measure = async (seconds: number): Promise<Delivered> => {
+      const before = process.cpuUsage();
+      await readers.counts();
+      await node.run(Math.ceil(seconds * perSecond), perSecond);
+      const nodeMs = cpuMs(before);
+      await pause(SETTLE_MS);
+      return { ...(await readers.counts()), seconds, nodeMs };
+    };
+    const quick = await measure(shape.seconds);
+    printDelivered(`${connections} clients, ${books} books, all read`, quick);
+    printMemory('a client under load', (rss() - client.before) / connections);
+    readers.stopReading();
+    const closes = (): number => node.books.streams.facts().closes.get('slow_reader')!;
+    const beside = await measure(2 * shape.seconds);
+    printDelivered(`${heavy} of them, which follow all books, do not read`, beside);
+    print('  closed as slow readers', `${closes()} of ${heavy}`);
+    await readers.end();
+    return {
+      idleBytes: idleBytes.bytes,
+      clientBytes: client.bytes,
+      quick,
+      beside,
+      slowClosed: closes(),
+    };
+  } finally {
+    await node.books.close();
+  }
+}
+
+/** Growth of the resident memory of this process by connections that are opened. */
+async function memoryOf(
+  count: number,
+  open: () => Promise<Readers>,
+): Promise<{ readonly readers: Readers; readonly before: number; readonly bytes: number }> {
+  const before = rss();
+  const readers = await open();
+  await pause(SETTLE_MS);
+  return { readers, before, bytes: (rss() - before) / count };
+}
+
+function rss(): number {
+  return KB * Number(/VmRSS:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
+}
+
+function cpuMs(since: NodeJS.CpuUsage): number {
+  const { system, user } = process.cpuUsage(since);
+  return (system + user) / 1_000;
+}
+
+function printMemory(name: string, bytes: number): void {
+  print(name, `${(bytes / KB).toFixed(1)} KB each`);
+}
+
+function printDelivered(name: string, run: Delivered): void {
+  const { bytes, cpuMs: readersMs, frames, max, nodeMs, p50, p99, reads, samples, seconds } = run;
+  const us = (ms: number): string => ((1_000 * ms) / frames).toFixed(2);
+  const rate = `${(frames / seconds).toFixed(0)} frames/s, ${(bytes / 1e6 / seconds).toFixed(1)} MB/s`;
+  print(name, rate);
+  const delivery = `p50 ${p50.toFixed(2)}, p99 ${p99.toFixed(2)}, max ${max.toFixed(1)} ms (${samples})`;
+  print('  delivery', delivery);
+  const perRead = (frames / reads).toFixed(2);
+  print(
+    '  processor of a frame',
+    `node ${us(nodeMs)} us, clients ${us(readersMs)} us; ${perRead} frames a read`,
+  );
+}
