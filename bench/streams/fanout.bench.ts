@@ -56,7 +56,10 @@ const KB = 1_024;
 /** Open files of a process beside its connections. */
 const FILES = 300;
 const SETTLE_MS = 1_500;
-const WARM_BATCHES = 200;
+/** Orders until the books are as deep as they become, and batches that tell the frames of one. */
+const FILLING_BATCHES = 2_000;
+const WARM_BATCHES = 250;
+const WARM_PER_SECOND = 100;
 /** Lowest setting of STREAM_BACKPRESSURE_BYTES. */
 const BACKPRESSURE_BYTES = 2 ** 20;
 
@@ -83,7 +86,7 @@ class Node {
     for (let done = 0; done < batches; ) {
       const dueNow = Math.min(batches, ((microseconds() - start) * perSecond) / 1e6);
       for (; done < dueNow; done++) {
-        this.due = Math.round(start + (done * 1e6) / perSecond);
+        this.due = Math.round(start + (1e6 * done) / perSecond);
         this.books.batch(1, this.batches++ % this.bookCount);
       }
       await pause(1);
@@ -123,6 +126,7 @@ export async function fanoutSuite(shape: FanoutShape): Promise<FanoutMeasured> {
   const port = await node.books.listen();
   const { tokens } = node.books;
   try {
+    await node.run(FILLING_BATCHES, Number.POSITIVE_INFINITY);
     const idle = Math.min(shape.idle, openFilesMax() - FILES);
     const idleBytes = await memoryOf(idle, async () => {
       const readers = new Readers(port, tokens, idle, 0);
@@ -143,7 +147,7 @@ export async function fanoutSuite(shape: FanoutShape): Promise<FanoutMeasured> {
       return readers;
     });
     const { readers } = client;
-    await node.run(WARM_BATCHES, WARM_BATCHES);
+    await node.run(WARM_BATCHES, WARM_PER_SECOND);
     await pause(SETTLE_MS);
     const perBatch = (await readers.counts()).frames / WARM_BATCHES;
     const perSecond = framesPerSecond / perBatch;

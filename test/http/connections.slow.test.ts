@@ -3,7 +3,11 @@ import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestContext } from '../../server/http/http.ts';
 import type { ConnectionBounds } from '../../server/http/limits/connection-counts.ts';
-import { connectionBounds, readLimit } from '../../server/http/limits/open-files.ts';
+import {
+  connectionBounds,
+  openFilesWarning,
+  readLimit,
+} from '../../server/http/limits/open-files.ts';
 import { RateLimiter } from '../../server/http/limits/rate-limiter.ts';
 import { effectiveCaps } from '../../server/http/limits/rate-limits.ts';
 import type { SocketRoute } from '../../server/http/sockets.ts';
@@ -195,6 +199,12 @@ test('connections leave file descriptors for other uses, at any limit of the pro
   assert.deepEqual(connectionBounds(wanted, 2 ** 30).all, 65_536);
   const small = { open: 256, openedPerSecond: 1_000 };
   assert.deepEqual(connectionBounds(wanted, 1_024), { all: 512, perAddress: small });
+  assert.equal(openFilesWarning(wanted, 65_536 + 512), undefined);
+  assert.equal(
+    openFilesWarning(wanted, 20_000),
+    '20000 open files (ulimit -n) allow 19488 connections, not CONNECTIONS_MAX=65536: ' +
+      'raise the limit to 66048, or lower the setting',
+  );
   const proxied = { ...wanted, trustProxy: 1 };
   assert.deepEqual(connectionBounds(proxied, 20_000), { all: 19_488, perAddress: undefined });
 });
