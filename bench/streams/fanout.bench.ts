@@ -19,8 +19,6 @@ import { StreamBooks } from './stream-books.ts';
 
 export interface FanoutShape {
   readonly connections: number;
-  /** Connections of another run that get nothing; fewer where the limit of open files is lower. */
-  readonly idle: number;
   readonly books: number;
   readonly framesPerSecond: number;
   readonly seconds: number;
@@ -30,11 +28,16 @@ export interface FanoutShape {
 
 export const FANOUT_FULL: FanoutShape = {
   connections: 10_000,
-  idle: 20_000,
   books: 50,
   framesPerSecond: 100_000,
   seconds: 12,
   slowShare: 0.01,
+};
+
+/** Clients that get nothing, fewer where the limit of open files is lower. */
+export const IDLE_FULL: Pick<FanoutShape, 'books' | 'connections'> = {
+  connections: 20_000,
+  books: 50,
 };
 
 interface Delivered extends FanoutCounts {
@@ -44,8 +47,8 @@ interface Delivered extends FanoutCounts {
 }
 
 export interface FanoutMeasured {
-  readonly idleBytes: number;
-  readonly loadedBytes: number;
+  /** Bytes of a client under load. */
+  readonly clientBytes: number;
   readonly quick: Delivered;
   readonly beside: Delivered;
   readonly slowClosed: number;
@@ -70,10 +73,10 @@ class Node {
   private due = 0;
   private batches = 0;
 
-  constructor({ books, connections, idle }: FanoutShape) {
+  constructor(books: number, connections: number) {
     this.bookCount = books;
     this.books = new StreamBooks({
-      connections: Math.max(connections, idle),
+      connections,
       books,
       backpressureBytes: BACKPRESSURE_BYTES,
       now: () => this.due,
@@ -120,29 +123,41 @@ class Readers {
   }
 }
 
-export async function fanoutSuite(shape: FanoutShape): Promise<FanoutMeasured> {
-  const { books, connections, framesPerSecond, slowShare } = shape;
-  const node = new Node(shape);
+/** Memory and processor time of clients that get nothing. Returns the bytes of each. */
+export async function fanoutIdleSuite({
+  books,
+  connections,
+}: Pick<FanoutShape, 'books' | 'connections'>): Promise<number> {
+  const count = Math.min(connections, openFilesMax() - FILES);
+  const node = new Node(books, count);
   const port = await node.books.listen();
-  const { tokens } = node.books;
   try {
     await node.run(FILLING_BATCHES, Number.POSITIVE_INFINITY);
     const before = rss();
-    const grownBy = (clients: number): number => (rss() - before) / clients;
-    const idle = Math.min(shape.idle, openFilesMax() - FILES);
-    const silent = new Readers(port, tokens, idle, 0);
-    await silent.connected;
+    const readers = new Readers(port, node.books.tokens, count, 0);
+    await readers.connected;
     await pause(SETTLE_MS);
-    const idleBytes = grownBy(idle);
-    printMemory(`${idle} idle clients, one book each`, idleBytes);
+    const bytes = (rss() - before) / count;
+    printMemory(`${count} idle clients, one book each`, bytes);
     const cpu = process.cpuUsage();
     await pause(SETTLE_MS);
     print('  processor while idle', `${((100 * cpuMs(cpu)) / SETTLE_MS).toFixed(1)} % of one`);
-    await silent.end();
-    await pause(SETTLE_MS);
+    await readers.end();
+    return bytes;
+  } finally {
+    await node.books.close();
+  }
+}
 
+export async function fanoutSuite(shape: FanoutShape): Promise<FanoutMeasured> {
+  const { books, connections, framesPerSecond, slowShare } = shape;
+  const node = new Node(books, connections);
+  const port = await node.books.listen();
+  try {
+    await node.run(FILLING_BATCHES, Number.POSITIVE_INFINITY);
+    const bare = rss();
     const heavy = Math.ceil(slowShare * connections);
-    const readers = new Readers(port, tokens, connections - heavy, heavy);
+    const readers = new Readers(port, node.books.tokens, connections - heavy, heavy);
     await readers.connected;
     await node.run(WARM_BATCHES, WARM_PER_SECOND);
     await pause(SETTLE_MS);
@@ -158,16 +173,15 @@ export async function fanoutSuite(shape: FanoutShape): Promise<FanoutMeasured> {
     };
     const quick = await measure(shape.seconds);
     printDelivered(`${connections} clients, ${books} books, all read`, quick);
-    const loadedBytes = grownBy(connections);
-    // The memory of the idle clients may be retained by the process, so this is an upper bound.
-    printMemory('  memory of a client, at most', loadedBytes);
+    const clientBytes = (rss() - bare) / connections;
+    printMemory('  memory of a client', clientBytes);
     readers.stopReading();
     const closes = (): number => node.books.streams.facts().closes.get('slow_reader')!;
     const beside = await measure(2 * shape.seconds);
     printDelivered(`${heavy} of them, which follow all books, do not read`, beside);
     print('  closed as slow readers', `${closes()} of ${heavy}`);
     await readers.end();
-    return { idleBytes, loadedBytes, quick, beside, slowClosed: closes() };
+    return { clientBytes, quick, beside, slowClosed: closes() };
   } finally {
     await node.books.close();
   }
