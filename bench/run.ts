@@ -45,6 +45,7 @@ import {
 } from './storage/restart.bench.ts';
 import { CONNECTIONS_FULL, sizesSuite } from './storage/sizes.bench.ts';
 import { START_FULL, startSuite } from './storage/start.bench.ts';
+import { FANOUT_FULL, fanoutIdleSuite, fanoutSuite, IDLE_FULL } from './streams/fanout.bench.ts';
 import { STREAMS_FULL, streamsSuite } from './streams/streams.bench.ts';
 
 const MESSAGES = 200_000;
@@ -113,6 +114,10 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   catalog: () => catalogSuite(CATALOG_FULL),
   http: () => httpSuite(HTTP_FULL),
   streams: () => streamsSuite(STREAMS_FULL),
+  fanout: async () => {
+    inOwnProcess('fanout-idle');
+    inOwnProcess('fanout-delivery');
+  },
   'page-frames': () => pageFramesSuite(PAGE_FRAMES_FULL),
   log: () => logSuite(LOG_FULL),
   cluster: () => clusterSuite({ ...CLUSTER_FULL, ...beside }),
@@ -141,6 +146,8 @@ const parts: typeof suites = {
   'paper-backtest': () =>
     backtestSuite(files[0] === undefined ? PAPER_FULL : { ...PAPER_FULL, file: files[0] }),
   'paper-apply': async () => modelSuite(PAPER_FULL),
+  'fanout-idle': () => fanoutIdleSuite(IDLE_FULL),
+  'fanout-delivery': () => fanoutSuite(FANOUT_FULL),
   'demo-disk': () => demoDiskSuite(DEMO_DISK_FULL),
   'catalog-throughput': () => catalogSuite(CATALOG_FULL, ['throughput']),
   'catalog-search': () => catalogSuite(CATALOG_FULL, ['search']),

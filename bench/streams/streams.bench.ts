@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { extname, resolve } from 'node:path';
 import { setImmediate as nextIteration, setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { StreamBook } from './stream-book.ts';
+import { StreamBooks } from './stream-books.ts';
 
 export interface StreamsShape {
   readonly subscribers: number;
@@ -47,7 +47,7 @@ const POLL_MS = 10;
 
 export async function streamsSuite(shape: StreamsShape): Promise<StreamsMeasured> {
   const { batches, orders, rounds, subscribers } = shape;
-  const book = new StreamBook(subscribers);
+  const book = new StreamBooks({ connections: subscribers, books: 1 });
   const port = await book.listen();
   const without: Cost = { cpuMs: 0, wallMs: 0 };
   const costs: Cost = { cpuMs: 0, wallMs: 0 };
@@ -56,7 +56,7 @@ export async function streamsSuite(shape: StreamsShape): Promise<StreamsMeasured
     for (let warm = 0; warm < batches; warm++) book.batch(orders);
     for (let round = 0; round < rounds; round++) {
       add(without, await run(book, shape, () => Promise.resolve()));
-      const readers = new Readers(port, book.token, subscribers);
+      const readers = new Readers(port, book.tokens[0]!, subscribers);
       await readers.counted;
       const before = await readers.ask();
       add(costs, await run(book, shape, () => readers.settled()));
@@ -95,7 +95,7 @@ function add(sum: Cost, cost: Cost): void {
 
 /** A round of batches; all frames have arrived at its end. */
 async function run(
-  book: StreamBook,
+  book: StreamBooks,
   { batches, orders }: StreamsShape,
   settled: () => Promise<void>,
 ): Promise<Cost> {

@@ -237,7 +237,7 @@ Type=exec
 ExecStart=${directory}/run.sh ${kind}%i
 Restart=always
 RestartSec=2
-${further}LimitNOFILE=65536
+${further}LimitNOFILE=131072
 # At the end of a node an image is written.
 TimeoutStopSec=90
 

@@ -1,12 +1,13 @@
 /** `doctor`: checks of this machine and DATA_DIR, with a line for each. */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { tableShapes } from '../../engine/tables/tables.ts';
 import { SLOW_LIBRARY, signatureLibrary } from '../auth/secp256k1.ts';
 import { packageVersion } from '../common/package-version.ts';
 import type { Config } from '../config/config.ts';
+import { openFilesMax, openFilesWarning } from '../http/limits/open-files.ts';
 import { loadUws } from '../http/uws.ts';
 import type { Context, Run } from './context.ts';
 import { configOf } from './settings.ts';
@@ -20,7 +21,6 @@ const GIB = 2 ** 30;
 const NODE_LEAST = [20, 19] as const;
 /** Two segments, two snapshots, and a reserve for the operator to react. */
 const DISK_LEAST = GIB;
-const FILES_LEAST = 4_096;
 const CLOCK_MS = 2_000;
 const PUBLIC_MODE = 0o077;
 const YEAR_LEAST = 2_025;
@@ -72,14 +72,10 @@ const LOOKS: Readonly<Record<string, (dataDir: string, config: Config) => Look>>
       ? ok(text)
       : warn(`${text}: they fit only as long as they are not full`);
   },
-  files: () => {
-    const line = /^Max open files\s+(\d+|unlimited)/m.exec(readOr('/proc/self/limits'))?.[1];
-    if (line === undefined) return ok('this system does not report the limit');
-    const enough = line === 'unlimited' || Number(line) >= FILES_LEAST;
-    const text = `${line} open files`;
-    return enough
-      ? ok(text)
-      : warn(`${text}: each connection is one; ulimit -n ${FILES_LEAST} or more`);
+  files: (_, config) => {
+    const files = openFilesMax();
+    const warning = openFilesWarning(config, files);
+    return warning === undefined ? ok(`${files} open files`) : warn(warning);
   },
   lock: () => {
     if (process.platform !== 'linux') return warn('the lock on DATA_DIR sees this machine only');
@@ -142,12 +138,4 @@ function parentOf(path: string): string {
   let at = dirname(path);
   while (!existsSync(at)) at = dirname(at);
   return at;
-}
-
-function readOr(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

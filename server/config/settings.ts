@@ -304,7 +304,7 @@ export const SETTINGS = {
   streamSubscriptionsMax: setting('STREAM_SUBSCRIPTIONS_MAX', whole(1, 10_000), 500).describe(
     'tokens, or markets, of one stream connection',
   ),
-  streamConnectionsMax: setting('STREAM_CONNECTIONS_MAX', whole(1, 65_536), 4096).describe(
+  streamConnectionsMax: setting('STREAM_CONNECTIONS_MAX', whole(1, 65_536), 32_768).describe(
     'stream connections; the next is answered 503',
   ),
   streamConnectionsPerAddress: setting(

@@ -181,7 +181,7 @@ export async function listen(
     facts: () => server.facts(),
     publish: (topic, text) => {
       app.publish(topic, text, false);
-      sockets.published(text.length);
+      sockets.published(text.length, app.numSubscribers(topic));
     },
     close: () =>
       server.close(

@@ -106,9 +106,9 @@ export class Sockets {
     this.backlog = new SocketBacklog(backlogMax, this.open, server.log);
   }
 
-  /** Counts a frame published to a topic as if every socket were a member. */
-  published(bytes: number): void {
-    this.backlog.added(bytes, this.open.size);
+  /** Counts a frame published to a topic. */
+  published(bytes: number, members: number): void {
+    this.backlog.added(bytes, members);
   }
 
   serve(app: UwsApp, route: SocketRoute): void {

@@ -16,6 +16,7 @@ import { Output } from '../common/terminal.ts';
 import { type Config, changedSettings, readConfig, settingsOf } from '../config/config.ts';
 import { SettingsRefused } from '../config/settings-refused.ts';
 import { hostToReach } from '../http/address.ts';
+import { openFilesMax, openFilesWarning } from '../http/limits/open-files.ts';
 import { InUse } from '../http/listening.ts';
 import { PAUSES } from '../orders/intake/pauses.ts';
 import { modeText, type NodeMode } from '../routes/node-mode.ts';
@@ -62,6 +63,8 @@ async function main(): Promise<void> {
   if (signatureLibrary === SLOW_LIBRARY) {
     log('warn', 'no prebuilt secp256k1 for this machine: signatures are checked slowly');
   } else log('info', `signatures are checked by ${signatureLibrary}`);
+  const fewFiles = openFilesWarning(config, openFilesMax());
+  if (fewFiles !== undefined) log('warn', fewFiles);
   if (!config.verifySignatures) {
     log('warn', 'VERIFY_SIGNATURES=off: ANYONE WITH AN API KEY CAN SIGN FOR ANY WALLET OF ITS KEY');
   }

@@ -17,6 +17,7 @@ import { pausesSuite } from '../../bench/storage/log-live.ts';
 import { restartLedgerSuite } from '../../bench/storage/restart.bench.ts';
 import { sizesSuite } from '../../bench/storage/sizes.bench.ts';
 import { startSuite } from '../../bench/storage/start.bench.ts';
+import { fanoutIdleSuite, fanoutSuite } from '../../bench/streams/fanout.bench.ts';
 import { streamsSuite } from '../../bench/streams/streams.bench.ts';
 import { DEFAULT_CAPACITIES, RESOLVE_STEP_MAX } from '../../engine/tables/capacities.ts';
 import { useCompiledNodes } from '../common/forms.ts';
@@ -50,6 +51,15 @@ test('the signatures suite recovers every signer, also by the functions of an ol
   const measured = await signaturesSuite({ orders: 8, blocks: 2, baseline });
   assert(measured.length >= 7, `${measured.length} figures`);
   assert(measured.every(({ perSecond }) => perSecond > 0));
+});
+
+test('the fan-out suite sends frames of every book, also beside clients that do not read', async () => {
+  await fanoutIdleSuite({ connections: 20, books: 2 });
+  const load = { connections: 20, books: 2, framesPerSecond: 200, seconds: 1 };
+  const { beside, quick } = await fanoutSuite({ ...load, slowShare: 0.1 });
+  for (const { frames, samples } of [quick, beside]) {
+    assert(frames > 0 && samples > 0, `${frames} frames, ${samples} samples`);
+  }
 });
 
 test('the streams suite sends every batch to every subscriber', async () => {

@@ -87,7 +87,7 @@ test('every default of the contract holds without any variable', () => {
     heartbeatSeconds: 10,
     streamIdleSeconds: 120,
     streamSubscriptionsMax: 500,
-    streamConnectionsMax: 4096,
+    streamConnectionsMax: 32_768,
     streamConnectionsPerAddress: 512,
     connectionsMax: 65_536,
     connectionsPerAddress: 2048,

@@ -3,7 +3,6 @@ import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestContext } from '../../server/http/http.ts';
 import type { ConnectionBounds } from '../../server/http/limits/connection-counts.ts';
-import { connectionBounds, readLimit } from '../../server/http/limits/open-files.ts';
 import { RateLimiter } from '../../server/http/limits/rate-limiter.ts';
 import { effectiveCaps } from '../../server/http/limits/rate-limits.ts';
 import type { SocketRoute } from '../../server/http/sockets.ts';
@@ -176,25 +175,4 @@ test('upgrades count against the rate of the caller, and the number of open ones
   assert.equal(sixth.headers.get('retry-after'), '10');
   assert.equal(String(sixth.body), '{"error":"Too Many Requests","code":"TOO_MANY_REQUESTS"}');
   assert.equal((await ask(SECOND)).answer.status, 101);
-});
-
-test('connections leave file descriptors for other uses, at any limit of the process', () => {
-  const text =
-    'Limit   Soft Limit  Hard Limit Units\nMax open files            20000    20000   files\n';
-  assert.equal(readLimit(text), 20_000);
-  assert.equal(readLimit('Max open files            unlimited    unlimited   files'), 2 ** 30);
-  const wanted = {
-    connectionsMax: 65_536,
-    connectionsPerAddress: 2_048,
-    connectionsOpenedPerSecond: 1_000,
-    rateLimits: true,
-    trustProxy: 0,
-  };
-  const perAddress = { open: 2_048, openedPerSecond: 1_000 };
-  assert.deepEqual(connectionBounds(wanted, 20_000), { all: 19_488, perAddress });
-  assert.deepEqual(connectionBounds(wanted, 2 ** 30).all, 65_536);
-  const small = { open: 256, openedPerSecond: 1_000 };
-  assert.deepEqual(connectionBounds(wanted, 1_024), { all: 512, perAddress: small });
-  const proxied = { ...wanted, trustProxy: 1 };
-  assert.deepEqual(connectionBounds(proxied, 20_000), { all: 19_488, perAddress: undefined });
 });

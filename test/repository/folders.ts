@@ -136,7 +136,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     http: ['common', 'catalog'],
     spans: ['common', 'catalog', 'http', 'load'],
     storage: ['common', 'load'],
-    streams: [],
+    streams: ['common'],
   },
   test: {
     common: [],

@@ -44,9 +44,27 @@ interface Wanted {
   readonly trustProxy: number;
 }
 
+/** Connections that a limit of open files allows. */
+function connectionsWithin(filesMax: number): number {
+  return filesMax - Math.min(RESERVED, Math.floor(filesMax / 2));
+}
+
+/** Warning that the limit of open files allows fewer connections than the setting. */
+export function openFilesWarning(
+  { connectionsMax }: Pick<Wanted, 'connectionsMax'>,
+  filesMax: number,
+): string | undefined {
+  const all = connectionsWithin(filesMax);
+  if (all >= connectionsMax) return undefined;
+  const least = connectionsMax + RESERVED;
+  return (
+    `${filesMax} open files (ulimit -n) allow ${all} connections, not CONNECTIONS_MAX=${connectionsMax}: ` +
+    `raise the limit to ${least}, or lower the setting`
+  );
+}
+
 export function connectionBounds(wanted: Wanted, filesMax: number): ConnectionBounds {
-  const reserved = Math.min(RESERVED, Math.floor(filesMax / 2));
-  const all = Math.min(wanted.connectionsMax, filesMax - reserved);
+  const all = Math.min(wanted.connectionsMax, connectionsWithin(filesMax));
   // Behind proxies every connection is one of theirs.
   if (!wanted.rateLimits || wanted.trustProxy > 0) return { all, perAddress: undefined };
   const open = Math.min(wanted.connectionsPerAddress, Math.ceil(all / 2));

@@ -1,10 +1,11 @@
 /**
- * One busy book, its streams and their server, in the process that is measured: orders are applied,
+ * Busy books, their streams and their server, in the process that is measured: orders are applied,
  * count as flushed at once, and are published.
  *
  * Thread: the only one of the benchmark's own process.
  */
 
+import assert from 'node:assert/strict';
 import {
   CommandBuffer,
   encodeMarket,
@@ -34,12 +35,26 @@ import { Random } from '../random.ts';
 
 const GRID = 100;
 const ACCOUNTS = 50;
-const TOKEN = 1 as TokenRow;
+/** A market has one book, of two tokens. */
+const TOKENS = 2;
+const IDS = 3;
+/** Numbers above those of all markets. */
+const FIRST_ORDER = 1_000;
 const SHARE = 1_000_000;
 
-export class StreamBook {
+export interface StreamBooksShape {
+  readonly connections: number;
+  readonly books: number;
+  /** Unread bytes at which a slow reader is closed. */
+  readonly backpressureBytes?: number;
+  /** Clock of `server_ts_ms` in the frames. */
+  readonly now?: () => number;
+}
+
+export class StreamBooks {
   readonly streams: Streams;
-  readonly token: string;
+  /** First token of each book. */
+  readonly tokens: readonly string[];
   private readonly events = new EventBuffer(EVENTS_MAX);
   private readonly engine: Engine;
   private readonly commands = new CommandBuffer();
@@ -49,8 +64,15 @@ export class StreamBook {
   private time = 1_700_000_000_000;
   private orders = 0;
 
-  constructor(connections: number) {
-    const capacities = { ...DEFAULT_CAPACITIES, markets: 16, tokens: 32, levels: 2_000 };
+  constructor({
+    backpressureBytes = 2 ** 24,
+    books,
+    connections,
+    now = Date.now,
+  }: StreamBooksShape) {
+    assert(books * IDS < FIRST_ORDER, 'ids of markets and of orders differ');
+    const sizes = { markets: 16 + books, tokens: 32 + TOKENS * books, levels: 2_000 + 200 * books };
+    const capacities = { ...DEFAULT_CAPACITIES, ...sizes };
     this.engine = new Engine(allocateEngine(capacities), this.events);
     const { t } = this.engine;
     const texts = new TokenTexts(t, () => undefined);
@@ -61,10 +83,10 @@ export class StreamBook {
       books: new BookRenderer(t, texts),
       limits: {
         idleSeconds: 900,
-        subscriptionsMax: 10,
+        subscriptionsMax: Math.max(10, books),
         connectionsMax: connections,
-        backpressureBytes: 2 ** 24,
-        callerFactor: 1_000,
+        backpressureBytes,
+        callerFactor: 10_000,
         acks: false,
       },
       key: () => undefined,
@@ -72,7 +94,7 @@ export class StreamBook {
       venue: 'bench',
       recent: new RecentBatches(new Names(t, () => undefined), 0),
       whenBatchesDone: (callback) => void setImmediate(callback),
-      now: Date.now,
+      now,
       elapsed: () => performance.now(),
       log: (line) => void process.stderr.write(`${line}\n`),
     });
@@ -82,10 +104,13 @@ export class StreamBook {
       baseFeeBps: 0,
       minSize: 1 as MicroShares,
     };
-    const ids = [this.key(ID_WORDS, 1), this.key(ID_WORDS, 2)];
-    encodeMarket(this.commands, fields, this.key(ID_WORDS, 3), ids);
-    this.apply([0]);
-    this.token = texts.bookHead(TOKEN).toString().split('"')[7]!;
+    this.tokens = Array.from({ length: books }, (_, book) => {
+      const [first, second, condition] = [1, 2, 3].map((n) => this.key(ID_WORDS, IDS * book + n));
+      this.commands.clear();
+      encodeMarket(this.commands, fields, condition!, [first!, second!]);
+      this.apply([0]);
+      return texts.bookHead(tokenOf(book)).toString().split('"')[7]!;
+    });
   }
 
   async listen(): Promise<number> {
@@ -100,8 +125,8 @@ export class StreamBook {
     await this.server?.close();
   }
 
-  /** Orders around the middle, about half of which trade, as one batch. */
-  batch(count: number): void {
+  /** Orders of one book around the middle, about half of which trade, as one batch. */
+  batch(count: number, book = 0): void {
     const { commands, random } = this;
     commands.clear();
     const starts: number[] = [];
@@ -113,7 +138,7 @@ export class StreamBook {
       const account = this.key(ADDRESS_WORDS, random.below(ACCOUNTS));
       starts.push(
         encodeOrder(commands, {
-          token: TOKEN,
+          token: tokenOf(book),
           side: isBuy ? Side.buy : Side.sell,
           type: OrderType.GTC,
           postOnly: false,
@@ -123,7 +148,7 @@ export class StreamBook {
           feeRateBps: 0,
           signatureType: 0,
           precheck: 0,
-          id: this.key(ID_WORDS, 1_000 + this.orders),
+          id: this.key(ID_WORDS, FIRST_ORDER + this.orders),
           maker: account,
           signer: account,
           apiKey: this.apiKey,
@@ -160,4 +185,8 @@ export class StreamBook {
     for (let w = 0; w < words; w++) key[w] = Math.imul(number * 8 + w + 1, 0x9e3779b1) ^ number;
     return key;
   }
+}
+
+function tokenOf(book: number): TokenRow {
+  return (1 + TOKENS * book) as TokenRow;
 }
