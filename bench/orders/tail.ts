@@ -29,14 +29,14 @@ const SLOWEST = 0.999;
 
 /** Prints the causes of the slowest answers; returns p99 to p50, each without what the disk alone adds. */
 export function tailRatios(name: string, sent: readonly Timed[], meanwhile: Meanwhile): Ratio[] {
-  const writes = meanwhile.writes.map(lengthOf);
+  const disk = diskMs(sent, meanwhile.writes);
   latencies(name, sent.map(latencyOf));
-  latencies('  a bare durable write, the same seconds', writes);
+  latencies('  to the end of a bare durable write', disk);
   printCauses(sent, meanwhile);
   const p50 = percentile(sent.map(latencyOf), 0.5);
-  const diskMs = percentile(writes, SLOW) - percentile(writes, 0.5);
+  const tailMs = percentile(disk, SLOW) - percentile(disk, 0.5);
   const p99 = (part: readonly Timed[]): number =>
-    Math.max(p50, percentile(part.map(latencyOf), SLOW) - diskMs);
+    Math.max(p50, percentile(part.map(latencyOf), SLOW) - tailMs);
   const ratios: Ratio[] = [
     {
       name: '  p99 to p50, without the tail of the disk',
@@ -51,6 +51,22 @@ export function tailRatios(name: string, sent: readonly Timed[], meanwhile: Mean
   const ratio = p99(during) / p99(outside);
   const line = `  p99 during snapshots to p99 at other times (${during.length})`;
   return [...ratios, { name: line, ratio, bound: 'at most', aim: 1.1 }];
+}
+
+/**
+ * Duration of a bare write that began when each request was due. A long write counts for all requests that were due
+ * during it, as it does in their latency.
+ */
+function diskMs(sent: readonly Timed[], writes: readonly Span[]): number[] {
+  const due = sent.map(({ dueMs }) => dueMs).sort((a, b) => a - b);
+  const durations: number[] = [];
+  let next = 0;
+  for (const time of due) {
+    while (next < writes.length && writes[next]!.end <= time) next += 1;
+    const write = writes[next];
+    if (write !== undefined) durations.push(write.end - Math.max(time, write.begin));
+  }
+  return durations;
 }
 
 /** Number of the slowest answers that met each cause; one answer may have met several. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { readCollections, type Span, tailRatios } from '../../bench/orders/tail.ts';
+import { readCollections, tailRatios } from '../../bench/orders/tail.ts';
 
 const NOTHING = { writes: [], collections: [], snapshots: [] };
 /** A request every 10 ms. */
@@ -22,13 +22,25 @@ function lines(context: TestContext): string[] {
 test('the tail of a bare write is taken out of p99, and never more than brings it to p50', (context) => {
   lines(context);
   const slow = sent((i) => (i % 50 === 0 ? 9 : 1));
-  const writes: Span[] = TIMES.map((begin, i) => ({ begin, end: begin + (i % 50 === 0 ? 5 : 1) }));
-  const ratioOf = (spans: readonly Span[]): number =>
-    tailRatios('x', slow, { ...NOTHING, writes: spans })[0]!.ratio;
-  assert.equal(ratioOf([]), 9);
-  assert.equal(ratioOf(writes), 5);
-  const slower = writes.map(({ begin, end }) => ({ begin, end: begin + 10 * (end - begin) }));
-  assert.equal(ratioOf(slower), 1);
+  const ratioWith = (slowMs: number): number => {
+    const writes = TIMES.map((begin, i) => ({ begin, end: begin + (i % 50 === 0 ? slowMs : 1) }));
+    return tailRatios('x', slow, { ...NOTHING, writes })[0]!.ratio;
+  };
+  assert.equal(tailRatios('x', slow, NOTHING)[0]!.ratio, 9);
+  assert.equal(ratioWith(5), 5);
+  assert.equal(ratioWith(9.9), 1);
+});
+
+test('a long bare write counts for every request that was due during it', (context) => {
+  lines(context);
+  const stalled = sent((i) => (i >= 100 && i < 120 ? 1 + 10 * (120 - i) : 1));
+  const short = TIMES.map((begin) => ({ begin, end: begin + 1 }));
+  const long = { begin: TIMES[100]!, end: TIMES[120]! };
+  const writes = [...short.slice(0, 100), long, ...short.slice(120)];
+  const [before] = tailRatios('x', stalled, { ...NOTHING, writes: short });
+  const [after] = tailRatios('x', stalled, { ...NOTHING, writes });
+  assert.equal(before!.ratio, 111);
+  assert.equal(after!.ratio, 2);
 });
 
 test('answers that meet a snapshot are compared with all others', (context) => {
