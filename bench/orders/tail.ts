@@ -26,6 +26,8 @@ type Timed = Pick<Sent, 'dueMs' | 'latencyMs' | 'toolLateMs'>;
 
 const SLOW = 0.99;
 const SLOWEST = 0.999;
+/** A p99 of fewer answers is one answer. */
+const SNAPSHOT_ANSWERS_MIN = 100;
 
 /** Prints the causes of the slowest answers; returns p99 to p50, each without what the disk alone adds. */
 export function tailRatios(name: string, sent: readonly Timed[], meanwhile: Meanwhile): Ratio[] {
@@ -46,7 +48,7 @@ export function tailRatios(name: string, sent: readonly Timed[], meanwhile: Mean
     },
   ];
   const during = sent.filter((one) => meets(one, meanwhile.snapshots));
-  if (during.length === 0) return ratios;
+  if (during.length < SNAPSHOT_ANSWERS_MIN) return ratios;
   const outside = sent.filter((one) => !meets(one, meanwhile.snapshots));
   const ratio = p99(during) / p99(outside);
   const line = `  p99 during snapshots to p99 at other times (${during.length})`;
