@@ -5,7 +5,9 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { domainSeparator } from '../../server/auth/eip712.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { Child } from '../common/child.ts';
@@ -13,9 +15,11 @@ import { latencies, median, percentile, print, type Ratio, ratioLine } from '../
 import { LocalNode } from '../load/load-node.ts';
 import { exchangeOf } from '../load/load-orders.ts';
 import { Connection } from '../measure/connection.ts';
+import { monotonicMs } from '../measure/pacer.ts';
 import type { Request } from '../measure/prepare.ts';
 import { openSide, programOf, type Side, sideRatios, takeTurns } from './node-sides.ts';
 import type { Bodies, Floors, PartTimes } from './path-parts.ts';
+import { readCollections, type Span, snapshotSpans, tailRatios } from './tail.ts';
 import { Traffic } from './traffic.ts';
 
 export interface PathShape {
@@ -60,6 +64,13 @@ const COLD = 20;
 const ORDERS_PER_SECOND = 20_000;
 /** Orders of each burst that the floors take. */
 const FLOOR_ORDERS = 3_000;
+/** Longer than a collection waits for its line in the file. */
+const COLLECTIONS_WRITTEN_MS = 1_500;
+const EXTENSION = extname(fileURLToPath(import.meta.url));
+const WATCHED_FLAGS = [
+  '--import',
+  new URL(`collections-preload${EXTENSION}`, import.meta.url).href,
+];
 /** Throughput at saturation to that of the baseline. */
 const BASELINE_AIMS = [
   [BATCH, 1.3],
@@ -76,7 +87,8 @@ export async function orderPathSuite(
     await suite.open();
     if (wanted.includes('latency')) await suite.latency();
     if (wanted.includes('saturation') || wanted.includes('half')) {
-      await suite.load(wanted.includes('half'));
+      const rates = await suite.load();
+      if (wanted.includes('half')) await suite.half(rates);
     }
     if (wanted.includes('saturation')) await suite.saturateBeside();
     if (wanted.includes('unsigned')) await suite.unsigned();
@@ -93,12 +105,15 @@ class Suite {
   private readonly directory: string;
   private readonly child = new Child(join(import.meta.dirname, 'path-parts'), []);
   private readonly nodes: LocalNode[] = [];
+  private readonly dataDirs: string[] = [];
+  private readonly collections: string;
   private bare = 0;
   private signed: Signed | undefined;
 
   constructor(shape: PathShape, directory: string) {
     this.shape = shape;
     this.directory = directory;
+    this.collections = join(directory, 'collections');
   }
 
   async open(): Promise<void> {
@@ -139,7 +154,7 @@ class Suite {
     latencies('  to a worker and back', times.handOver);
     const sum = Object.values(times).reduce((total, each) => total + percentile(each, 0.5), 0);
     const p50 = percentile(whole, 0.5);
-    this.ratio('p50 to the sum of its parts', p50 / sum, 'at most', 1.5);
+    this.ratio('p50 to the sum of its parts', p50 / sum, 'at most', 1.4);
     if (before.length > 0) {
       latencies('the baseline', before);
       this.ratio('p50 to that of the baseline', p50 / percentile(before, 0.5), 'at most', 0.65);
@@ -170,26 +185,52 @@ class Suite {
     connection.close();
   }
 
-  /** Measures the rate at which a closed loop is answered, and latency at half of it. */
-  async load(withHalf: boolean): Promise<void> {
-    const { openSeconds, saturated } = this.shape;
+  /** Measures the rate at which a closed loop is answered; orders a second of batches, and of single orders. */
+  async load(): Promise<readonly (readonly [batch: number, rate: number])[]> {
     const { traffic } = await this.openSigned();
+    const rates: [number, number][] = [];
     for (const [batch, aim] of [
-      [BATCH, 0.85],
+      [BATCH, 0.92],
       [1, 0.75],
     ] as const) {
-      const what = batch === 1 ? 'single orders' : `batches of ${batch}`;
+      const { saturated } = this.shape;
       const { floor, rate } = await this.saturate(traffic, batch, saturated, 'hashAndRecover');
-      print(`saturation, ${what}`, `${rate.toFixed(0)} orders/s, floor ${floor.toFixed(0)}`);
+      const what = `${rate.toFixed(0)} orders/s, floor ${floor.toFixed(0)}`;
+      print(`saturation, ${nameOf(batch)}`, what);
       this.ratio('  to one worker that hashes and recovers', rate / floor, 'at least', aim);
-      if (!withHalf) continue;
+      rates.push([batch, rate]);
+    }
+    return rates;
+  }
+
+  /** Measures latency at half of those rates, at a node that tells its pauses. */
+  async half(rates: readonly (readonly [batch: number, rate: number])[]): Promise<void> {
+    const { openSeconds } = this.shape;
+    await this.endNodes();
+    const { traffic } = await this.openSigned(this.watchedEnvironment(), WATCHED_FLAGS);
+    for (const [batch, rate] of rates) {
       const perSecond = rate / 2 / batch;
       const requests = traffic.draw(Math.ceil(perSecond * openSeconds), batch);
-      const { latencyMs } = await traffic.open(requests, CONNECTIONS, perSecond);
-      const name = `half of it, ${what}, open loop`;
-      latencies(name, latencyMs);
-      const ratio = percentile(latencyMs, 0.99) / percentile(latencyMs, 0.5);
-      this.ratio('  p99 to p50', ratio, 'at most', 5);
+      await this.tail(`half of it, ${nameOf(batch)}, open loop`, traffic, requests, perSecond);
+    }
+  }
+
+  /** An open loop, and beside it bare durable writes on the same disk. */
+  private async tail(
+    name: string,
+    traffic: Traffic,
+    requests: readonly Request[],
+    perSecond: number,
+  ): Promise<void> {
+    await this.child.ask('startWrites');
+    const { sent, startMs } = await traffic.open(requests, CONNECTIONS, perSecond);
+    const writes = await this.child.ask<readonly Span[]>('stopWrites');
+    await sleep(COLLECTIONS_WRITTEN_MS);
+    const collections = readCollections(this.collections);
+    const snapshots = snapshotSpans(this.dataDirs.at(-1)!, monotonicMs() - Date.now());
+    const timed = sent.map((one) => ({ ...one, dueMs: startMs + one.dueMs }));
+    for (const line of tailRatios(name, timed, { writes, collections, snapshots })) {
+      this.ratio(line.name, line.ratio, line.bound, line.aim);
     }
   }
 
@@ -199,7 +240,7 @@ class Suite {
     if (baseline === undefined) return;
     for (const [batch, aim] of BASELINE_AIMS) {
       const turns = { rounds, orders, batch, unsigned: false };
-      const what = batch === 1 ? 'single orders' : `batches of ${batch}`;
+      const what = nameOf(batch);
       const main = programOf(baseline);
       const sides: Side[] = [];
       try {
@@ -268,14 +309,23 @@ class Suite {
   }
 
   /** Its books are deep enough for all that is sent, also in the open loop. */
-  private async openSigned(): Promise<Signed> {
+  private async openSigned(
+    environment: NodeJS.ProcessEnv = {},
+    flags: readonly string[] = [],
+  ): Promise<Signed> {
     const { openSeconds, rounds, saturated, single } = this.shape;
     const orders = (rounds + 2) * (single + 2 * saturated) + 2 * openSeconds * ORDERS_PER_SECOND;
     if (this.signed === undefined) {
-      const node = await this.start('node', {});
+      const node = await this.start('node', environment, undefined, flags);
       this.signed = { node, traffic: await Traffic.open(node.url, { orders, unsigned: false }) };
     }
     return this.signed;
+  }
+
+  /** Two snapshots begin within the open loop: no more are kept. */
+  private watchedEnvironment(): NodeJS.ProcessEnv {
+    const seconds = Math.max(1, Math.floor(this.shape.openSeconds / 2));
+    return { COLLECTIONS_FILE: this.collections, IMAGE_SECONDS: String(seconds) };
   }
 
   private startBaseline(root: string): Promise<LocalNode> {
@@ -286,8 +336,10 @@ class Suite {
     name: string,
     environment: NodeJS.ProcessEnv,
     main?: string,
+    flags: readonly string[] = [],
   ): Promise<LocalNode> {
     const dataDir = mkdtempSync(join(this.directory, `${name}-`));
+    this.dataDirs.push(dataDir);
     const node = await LocalNode.start(dataDir, {
       demo: true,
       environment: {
@@ -297,6 +349,7 @@ class Suite {
         ...environment,
       },
       ...(main === undefined ? {} : { main }),
+      flags: [...process.execArgv, ...flags],
     });
     this.nodes.push(node);
     return node;
@@ -306,6 +359,10 @@ class Suite {
     this.signed = undefined;
     for (const node of this.nodes.splice(0)) await node.stop();
   }
+}
+
+function nameOf(batch: number): string {
+  return batch === 1 ? 'single orders' : `batches of ${batch}`;
 }
 
 function bodiesOf(requests: readonly Request[]): Bodies {

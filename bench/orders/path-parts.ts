@@ -5,7 +5,7 @@
  *
  * Thread: the child's only one, and one worker.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { orderDigest } from '../../server/auth/eip712.ts';
 import { recoverAddress } from '../../server/auth/secp256k1.ts';
 import { type OrderItem, parseOrder, parseOrders } from '../../server/orders/worker/order-parse.ts';
@@ -13,6 +13,8 @@ import { openPool, type WorkerPool } from '../../server/orders/worker/pool.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
 import { type BareCase, listenBare, makeReady } from '../common/bare.ts';
 import { answerQuestions } from '../common/child.ts';
+import { monotonicMs } from '../measure/pacer.ts';
+import type { Span } from './tail.ts';
 
 /** The bodies of orders that are all signed under one domain. */
 export interface Bodies {
@@ -36,6 +38,8 @@ export interface Floors {
 
 const RECORD_BYTES = 400;
 const BATCH_MAX = 1_000;
+/** Between the writes of writeUntilStopped(): few enough to leave the disk to the node. */
+const WRITE_PAUSE_MS = 10;
 
 const digest = new Uint8Array(32);
 const address = new Uint8Array(20);
@@ -43,6 +47,9 @@ let domain: Uint8Array;
 let items: readonly OrderItem[] = [];
 let log: FileLog;
 let pool: WorkerPool;
+let isWriting = false;
+let writes: Span[] = [];
+let writing: Promise<void> | undefined;
 
 /** Opens what the parts need; the port of the bare handler. */
 async function open(dataDir: string): Promise<number> {
@@ -94,6 +101,28 @@ async function write(): Promise<void> {
   await log.append([{ sequence, time: 1, after: sequence | 0, payload }], log.last);
 }
 
+/** Bare durable writes at even distances until stopWrites(). */
+async function writeUntilStopped(): Promise<void> {
+  while (isWriting) {
+    const begin = monotonicMs();
+    await write();
+    writes.push({ begin, end: monotonicMs() });
+    await sleep(WRITE_PAUSE_MS);
+  }
+}
+
+function startWrites(): void {
+  isWriting = true;
+  writes = [];
+  writing = writeUntilStopped();
+}
+
+async function stopWrites(): Promise<readonly Span[]> {
+  isWriting = false;
+  await writing;
+  return writes;
+}
+
 function handOver(): Promise<void> {
   return new Promise((resolve, reject) => pool.run(0, () => resolve(), reject));
 }
@@ -135,5 +164,7 @@ answerQuestions({
   prepare,
   parts,
   floors,
+  startWrites,
+  stopWrites,
   ready: ({ port, wanted }: { port: number; wanted: BareCase }) => makeReady(port, wanted),
 });

@@ -33,6 +33,9 @@ export interface Burst {
   /** Latency of each request in the order of their ends; in an open loop from the time at which it was due. */
   readonly latencyMs: readonly number[];
   readonly ordersPerSecond: number;
+  /** Each request; `dueMs` is relative to `startMs` of the machine's monotonic clock. */
+  readonly sent: readonly Sent[];
+  readonly startMs: number;
 }
 
 const WALLETS = 8;
@@ -134,7 +137,7 @@ export class Traffic {
     dueMs: Float64Array | undefined,
     url = this.#url,
   ): Promise<Burst> {
-    const sent = await sendAll(url, this.bytes(requests), connections, dueMs);
+    const { sent, startMs } = await sendAll(url, this.bytes(requests), connections, dueMs);
     const outcomes = new Outcomes();
     for (const one of sent) {
       const { kind, orders } = requests[one.index]!;
@@ -149,6 +152,8 @@ export class Traffic {
     return {
       latencyMs: sent.map(({ latencyMs }) => latencyMs),
       ordersPerSecond: (1000 * orders) / (end - begin),
+      sent,
+      startMs,
     };
   }
 }
@@ -159,13 +164,14 @@ async function sendAll(
   requests: readonly Buffer[],
   connections: number,
   dueMs?: Float64Array,
-): Promise<Sent[]> {
+): Promise<Pick<Burst, 'sent' | 'startMs'>> {
   const sent: Sent[] = [];
   const plan = { url, connections, requests, dueMs, drainMs: DRAIN_MS };
   const sender = new Sender(plan, (one) => sent.push(one));
   await sender.connect();
-  await sender.run(monotonicMs());
-  return sent;
+  const startMs = monotonicMs();
+  await sender.run(startMs);
+  return { sent, startMs };
 }
 
 function optionsOf(orders: number, wallets: number): Omit<MeasureOptions, 'url'> {

@@ -36,12 +36,15 @@ test('the order-path suite sends every order, and compares its measurements with
   const shape = { rounds: 1, single: 25, saturated: 60, unsigned: 60, openSeconds: 1 };
   const ratios = await orderPathSuite({ ...shape, environment: SMALL_NODE }, ['latency', 'half']);
   assert.deepEqual(
-    ratios.map(({ name }) => name.trim().split(',')[0]),
+    // A snapshot may begin after the second of the open loop.
+    ratios
+      .map(({ name }) => name.trim().split(',')[0]!)
+      .filter((name) => !name.startsWith('p99 during snapshots')),
     [
       'p50 to the sum of its parts',
       'to one worker that hashes and recovers',
-      'p99 to p50',
       'to one worker that hashes and recovers',
+      'p99 to p50',
       'p99 to p50',
     ],
   );
