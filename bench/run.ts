@@ -11,6 +11,7 @@ import {
   type ChallengeOptions,
   challengeExchangeSuite,
   challengeFiles,
+  challengePeers,
   challengeStreams,
   challengeSuite,
 } from './challenge/challenge.bench.ts';
@@ -88,13 +89,16 @@ function inOwnProcess(...args: string[]): void {
 const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   engine: async () => {
     for (const part of ENGINE_PARTS) {
-      // These have nothing older to run beside.
-      const isAlone = part === 'replay' || part === 'ledger';
+      // It has nothing older to run beside.
+      const isAlone = part === 'replay';
       if (!isAlone || values.baseline === undefined) inOwnProcess(`engine-${part}`);
     }
   },
   resolution: async () => resolutionSuite(100_000),
-  challenge: () => challengeSuite(challengeStreams(files), challenge),
+  challenge: async () => {
+    for (const file of challengeFiles(files)) inOwnProcess('challenge-core', file);
+    inOwnProcess('challenge-peers', ...files);
+  },
   'challenge-exchange': async () => {
     if (files.length === 1) return challengeExchangeSuite(challengeStreams(files), challenge);
     for (const file of challengeFiles(files)) inOwnProcess('challenge-exchange', file);
@@ -131,6 +135,8 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
 /** Parts of a suite, by name only. */
 const parts: typeof suites = {
   ...Object.fromEntries(ENGINE_PARTS.map((part) => [`engine-${part}`, () => engineOf(part)])),
+  'challenge-core': () => challengeSuite(challengeStreams(files), challenge),
+  'challenge-peers': async () => challengePeers(challengeStreams(files), challenge),
   'ledger-size': async () => ledgerSizes(SIZE_FULL),
   'paper-backtest': () =>
     backtestSuite(files[0] === undefined ? PAPER_FULL : { ...PAPER_FULL, file: files[0] }),

@@ -1582,6 +1582,7 @@ export type DataResolutions = readonly {
   readonly resolution_source?: 'reported';
   readonly was_arbitrated?: false;
   readonly resolved_at?: string;
+  readonly resolution_note?: string;
 }[];
 
 export type HoldersAnswer = readonly {
@@ -2908,8 +2909,8 @@ export interface Routes {
   };
   'GET /v2/leaderboard/brier': {
     query: {
-      readonly time_period?: 'day' | 'week' | 'month' | 'all';
-      readonly timePeriod?: 'day' | 'week' | 'month' | 'all';
+      readonly time_period?: 'day' | 'week' | 'month' | 'all' | 'season';
+      readonly timePeriod?: 'day' | 'week' | 'month' | 'all' | 'season';
       readonly user?: string;
       readonly limit?: number;
       readonly cursor?: string;
@@ -3043,6 +3044,8 @@ export interface Routes {
         readonly name: string;
         readonly profit: string;
         readonly volume: string;
+        readonly brier: string | null;
+        readonly resolved_markets: number;
       }[];
       readonly next_cursor: string;
       readonly limit: number;

@@ -4,6 +4,7 @@
  */
 import { assert } from './book/matching.ts';
 import { auditCosts } from './ledger/exposure.ts';
+import { auditHouses } from './ledger/house.ts';
 import { payoutOf } from './ledger/payout.ts';
 import { positionEntries } from './ledger/positions.ts';
 import { auditTextIds } from './ledger/requests.ts';
@@ -59,6 +60,7 @@ export function auditLedger(t: Tables): void {
   auditCash(t);
   auditTextIds(t);
   auditCosts(t);
+  auditHouses(t);
 }
 
 function auditReservations(t: Tables): void {

@@ -19,7 +19,7 @@
  *   configure     header selfTrade (2 bits) openOrdersPerAccount (30) | history f64
  *                 orderRows f64 (the oldest have none) | walletsPerSigner f64 (older ones have none)
  *                 ledger f64 (those of a node without a ledger have none)               8 or 10 words
- *                 openOrdersPerWallet f64 | exposurePerWallet f64 (where one is or was set)        14 words
+ *                 openOrdersPerWallet f64 | exposurePerWallet f64 (once written; now walletLimits)  14 words
  *   deposit, withdraw, split, merge, declare
  *                 header flags market - | amount f64 | ms f64 key (4) wallet (5) signer (5)
  *                                                                                        22 words
@@ -40,6 +40,8 @@
  *   invite        header flags batch count | cash f64 | bytes of the note - | note (20) | digests (8 each): makes codes of
  *                 a new batch, or revokes open ones: those of the digests, or all of a batch
  *   redeem        header - - - | digest (8) wallet (5) -                                     18 words
+ *   walletLimits  header - - - | openOrdersPerWallet f64 | exposurePerWallet f64              8 words
+ *   house         header - - - | wallet (5) -                                                10 words
  *   textId        a command with a request id that is a text of an operator: its own kind stands in its flags,
  *                 its ms is 0, and all else is as without; so an older version refuses it by its kind
  */
@@ -97,9 +99,11 @@ export const CommandKind = {
   invite: 32,
   redeem: 33,
   season: 34,
+  walletLimits: 35,
+  house: 36,
 } as const;
 /** Highest known kind. A newer version wrote a command above it. */
-export const COMMAND_KIND_MAX = CommandKind.season;
+export const COMMAND_KIND_MAX = CommandKind.house;
 
 /** Order types of the wire (docs/protocol.md#order-types). */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
@@ -201,15 +205,19 @@ export const ConfigureCommand = {
   orderRows: 2,
   walletsPerSigner: 3,
   ledger: 4,
-  openOrdersPerWallet: 5,
-  exposurePerWallet: 6,
   words: 8,
   wordsWithLedger: 10,
+  /** Limits of wallets, which a command of their own has now. */
+  openOrdersPerWallet: 5,
+  exposurePerWallet: 6,
   wordsWithLimits: 14,
   /** Words of commands from before a column was added. */
   wordsWithoutOrderRows: 4,
   wordsWithoutWallets: 6,
 } as const;
+
+export const WalletLimitsCommand = { openOrders: 2, exposure: 3, words: 8 } as const;
+export const HouseCommand = { wallet: 4, words: 10 } as const;
 
 export const RequestId = { ms: 3, key: 8 } as const;
 /** Flags of commands with a request id. The bits from `kindShift` up hold the kind of a `textId`. */
@@ -433,21 +441,36 @@ export function encodeConfigure(
   orderRows: number,
   walletsPerSigner = 0,
   ledger = false,
-  limits?: WalletLimits,
 ): number {
-  const { words, wordsWithLedger, wordsWithLimits } = ConfigureCommand;
-  const own = ledger ? wordsWithLedger : words;
-  const at = out.begin(CommandKind.configure, limits === undefined ? own : wordsWithLimits);
+  const { words, wordsWithLedger } = ConfigureCommand;
+  const at = out.begin(CommandKind.configure, ledger ? wordsWithLedger : words);
   out.i32[at + ConfigureCommand.limits] =
     selfTrade | (openOrdersPerAccount << ConfigureCommand.openOrdersShift);
   out.f64[at / 2 + ConfigureCommand.history] = history;
   out.f64[at / 2 + ConfigureCommand.orderRows] = orderRows;
   out.f64[at / 2 + ConfigureCommand.walletsPerSigner] = walletsPerSigner;
   if (ledger) out.f64[at / 2 + ConfigureCommand.ledger] = 1;
-  if (limits !== undefined) {
-    out.f64[at / 2 + ConfigureCommand.openOrdersPerWallet] = limits.openOrdersPerWallet;
-    out.f64[at / 2 + ConfigureCommand.exposurePerWallet] = limits.exposurePerWallet;
-  }
+  return at;
+}
+
+/** Encodes limits of wallets where they change; so a log without limits has no such command. */
+export function encodeWalletLimits(
+  out: CommandBuffer,
+  now: WalletLimits,
+  { exposurePerWallet, openOrdersPerWallet }: WalletLimits,
+): void {
+  const isSame =
+    now.openOrdersPerWallet === openOrdersPerWallet && now.exposurePerWallet === exposurePerWallet;
+  if (isSame) return;
+  const at = out.begin(CommandKind.walletLimits, WalletLimitsCommand.words);
+  out.f64[at / 2 + WalletLimitsCommand.openOrders] = openOrdersPerWallet;
+  out.f64[at / 2 + WalletLimitsCommand.exposure] = exposurePerWallet;
+}
+
+/** Encodes that a wallet is an account of the house (docs/ledger.md#accounts-of-the-house). */
+export function encodeHouse(out: CommandBuffer, wallet: Int32Array): number {
+  const at = out.begin(CommandKind.house, HouseCommand.words);
+  copyWords(wallet, out.i32, at + HouseCommand.wallet, ADDRESS_WORDS);
   return at;
 }
 
@@ -456,12 +479,6 @@ export function encodeCancel(out: CommandBuffer, id: Int32Array, signer: Int32Ar
   out.i32.set(id, at + CancelCommand.id);
   out.i32.set(signer, at + CancelCommand.signer);
   return at;
-}
-
-/** Limits that a command has to name: none where there are none and were none, so that it is as before them. */
-export function neededLimits(now: WalletLimits, next: WalletLimits): WalletLimits | undefined {
-  const all = [now, next].flatMap((each) => [each.openOrdersPerWallet, each.exposurePerWallet]);
-  return all.every((each) => each === 0) ? undefined : next;
 }
 
 export interface CancelOwnerFields {

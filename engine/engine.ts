@@ -22,11 +22,13 @@ import {
   OrderCommand,
   requestKind,
   SeasonStepCommand,
+  WalletLimitsCommand,
 } from './commands.ts';
 import { type Applier, EngineContext } from './context.ts';
 import { endDue } from './due.ts';
 import { EventBuffer } from './events.ts';
 import { applyFunds } from './funds.ts';
+import { applyHouse } from './house.ts';
 import { applyInvite, redeemInvite } from './invites.ts';
 import { setFeeSchedule } from './markets/fee-schedules.ts';
 import { changeMarket, registerMarket } from './markets/markets.ts';
@@ -80,6 +82,7 @@ const REFUSED_WHILE_SEASON_ENDS = [
   CommandKind.relay,
   CommandKind.resolve,
   CommandKind.propose,
+  CommandKind.house,
 ] as const;
 
 export class Engine {
@@ -121,6 +124,13 @@ export class Engine {
       [CommandKind.feeSchedule]: (i32, _f64, at) => setFeeSchedule(context, i32, at),
       [CommandKind.takerDelay]: (i32, _f64, at) => setTakerDelay(context, i32, at),
       [CommandKind.configure]: (i32, f64, at) => configure(context, i32, f64, at),
+      [CommandKind.walletLimits]: (_i32, f64, at) => {
+        const first = at / 2 + WalletLimitsCommand.openOrders;
+        context.changes += 1;
+        setWalletLimits(context, f64[first]!, f64[first + 1]!);
+        return RejectReason.accepted;
+      },
+      [CommandKind.house]: (i32, _f64, at) => applyHouse(context, i32, at),
       [CommandKind.deposit]: funds,
       [CommandKind.withdraw]: funds,
       [CommandKind.split]: funds,
@@ -341,16 +351,20 @@ function configure(
   }
   if (words === ConfigureCommand.wordsWithLimits) {
     const orders = f64[at / 2 + ConfigureCommand.openOrdersPerWallet]!;
-    const exposure = f64[at / 2 + ConfigureCommand.exposurePerWallet]!;
-    t.state[State.openOrdersPerWallet] = orders;
-    // Costs stay right for a later limit.
-    const isKept = t.ledger[Ledger.exposurePerWallet] !== 0;
-    if (t.state[State.ledger] !== 0)
-      t.ledger[Ledger.exposurePerWallet] = exposure === 0 && isKept ? AMOUNT_MAX : exposure;
-    context.mix(orders);
-    context.mix(exposure);
+    setWalletLimits(context, orders, f64[at / 2 + ConfigureCommand.exposurePerWallet]!);
   }
   return RejectReason.accepted;
+}
+
+function setWalletLimits(context: EngineContext, orders: number, exposure: number): void {
+  const { ledger, state } = context.t;
+  state[State.openOrdersPerWallet] = orders;
+  // Costs stay right for a later limit.
+  const isKept = ledger[Ledger.exposurePerWallet] !== 0;
+  if (state[State.ledger] !== 0)
+    ledger[Ledger.exposurePerWallet] = exposure === 0 && isKept ? AMOUNT_MAX : exposure;
+  context.mix(orders);
+  context.mix(exposure);
 }
 
 /** Mixes a control record into the digest; it changes no row. */

@@ -5,6 +5,7 @@
  */
 import { CommandKind, SeasonCommand, SeasonStepCommand } from './commands.ts';
 import type { EngineContext } from './context.ts';
+import { fundedHouses, isHouse } from './ledger/house.ts';
 import { checkRequest, enterRequest, findRequest } from './ledger/requests.ts';
 import { findAccount } from './orders/accounts.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
@@ -14,6 +15,8 @@ import { EntryCause, SOURCE_ADDRESS } from './tables/codes.ts';
 import { CASH_F, Cash, Ledger, State } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
 import type { AccountRow } from './tables/units.ts';
+
+const HOUSE = 'accounts of the house with cash';
 
 export function endSeason(
   context: EngineContext,
@@ -76,7 +79,7 @@ function reset(context: EngineContext, account: AccountRow): void {
   const before = cashF[d]!;
   // An account that signs for wallets and has no money is no wallet itself.
   const isWallet = before > 0 || wallets[account] === 0;
-  if (!isWallet || account === findAccount(t, SOURCE_ADDRESS, 0)) return;
+  if (!isWallet || isHouse(t, account) || account === findAccount(t, SOURCE_ADDRESS, 0)) return;
   const change = ledger[Ledger.seasonStart]! - before;
   if (change === 0) return;
   cashF[d] = before + change;
@@ -106,5 +109,11 @@ export function seasonHindrances(t: Tables) {
     'unsettled trades': unsettledCount(t),
     proposals: ledger[Ledger.proposals]!,
     'resolutions under way': ledger[Ledger.resolving]!,
+    [HOUSE]: fundedHouses(t),
   };
+}
+
+/** Returns true where only cash of the house keeps a season from its end. */
+export function onlyHouseHinders(t: Tables): boolean {
+  return Object.entries(seasonHindrances(t)).every(([what, n]) => n > 0 === (what === HOUSE));
 }

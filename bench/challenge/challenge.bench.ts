@@ -59,22 +59,14 @@ function sharedFiles(): string[] {
   return names.map((name) => join(SHARED, name));
 }
 
-/**
- * The matching core on each stream. Its peers run beside it on the usual shape (`normal`), where a
- * stream of it is short enough as a whole; otherwise on the beginning of the first stream.
- */
+/** The matching core on each stream. */
 export async function challengeSuite(
   streams: Iterable<ChallengeStream>,
   options: ChallengeOptions,
 ): Promise<ChallengeResult[]> {
-  const { peerMessages } = options;
   const results: ChallengeResult[] = [];
   const older = await baselineModules(options);
-  let first: ChallengeStream | undefined;
-  let usual: ChallengeStream | undefined;
   for (const stream of streams) {
-    first ??= prefixOf(stream, peerMessages);
-    if (stream.name.startsWith('normal') && stream.messages <= peerMessages) usual ??= stream;
     const core = new CoreContender(stream);
     const contenders: Contender[] = [core];
     if (older !== undefined && fitsExchange(stream)) {
@@ -83,11 +75,27 @@ export async function challengeSuite(
     results.push(...measure(stream, contenders, options));
     await printGarbageOf(core, stream);
   }
-  const short = usual ?? first;
-  if (short === undefined) return results;
-  const peers = [new NodejsOrderBook(short), new LimitOrderBookPeer(short)];
-  results.push(...measure(short, [new CoreContender(short), ...peers], options));
   return results;
+}
+
+/**
+ * Other packages beside the matching core: on the usual shape (`normal`) where a stream of it is short enough as
+ * a whole, otherwise on the beginning of the first stream.
+ */
+export function challengePeers(
+  streams: Iterable<ChallengeStream>,
+  options: ChallengeOptions,
+): ChallengeResult[] {
+  const { peerMessages } = options;
+  let short: ChallengeStream | undefined;
+  for (const stream of streams) {
+    const isUsual = stream.name.startsWith('normal') && stream.messages <= peerMessages;
+    if (isUsual || short === undefined) short = prefixOf(stream, peerMessages);
+    if (isUsual) break;
+  }
+  if (short === undefined) return [];
+  const peers = [new NodejsOrderBook(short), new LimitOrderBookPeer(short)];
+  return measure(short, [new CoreContender(short), ...peers], options);
 }
 
 async function printGarbageOf(core: CoreContender, stream: ChallengeStream): Promise<void> {

@@ -27,14 +27,14 @@ export class Reports {
   }
 
   /** New, modified and cancelled orders; `quantity` is not part of the last. */
-  order(
+  readonly order = (
     kind: number,
     sequence: number,
     side: number,
     id: number,
     price: number,
     quantity: number,
-  ): void {
+  ): void => {
     const { words } = this;
     const at = Math.imul(this.count, REPORT_WORDS);
     words[at] = kind | (side << SIDE_SHIFT);
@@ -43,9 +43,15 @@ export class Reports {
     words[(at + 3) | 0] = price;
     words[(at + 4) | 0] = quantity;
     this.count += 1;
-  }
+  };
 
-  fill(sequence: number, price: number, quantity: number, maker: number, taker: number): void {
+  readonly fill = (
+    sequence: number,
+    price: number,
+    quantity: number,
+    maker: number,
+    taker: number,
+  ): void => {
     const { words } = this;
     const at = Math.imul(this.count, REPORT_WORDS);
     words[at] = ReportKind.fill;
@@ -55,7 +61,7 @@ export class Reports {
     words[(at + 4) | 0] = quantity;
     words[(at + 5) | 0] = taker;
     this.count += 1;
-  }
+  };
 
   /** SHA-256 of the lines, sorted by sequence and type, joined by line feeds. */
   digest(): string {

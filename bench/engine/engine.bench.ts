@@ -47,8 +47,13 @@ export async function engineSuite(options: EngineOptions): Promise<Measured[]> {
   const measured: Measured[] = [];
   for (const each of part === undefined ? ENGINE_PARTS : [part]) {
     if (each === 'ledger') {
-      if (older !== undefined) continue;
-      for (const shape of [ONE, HUNDRED]) measured.push(...(await ledgerOf(shape, options)));
+      for (const shape of [ONE, HUNDRED]) {
+        const rows =
+          older === undefined
+            ? await ledgerOf(shape, options)
+            : mixedBeside(shape, options, older, true);
+        measured.push(...rows);
+      }
       continue;
     }
     if (each === 'replay') {
@@ -100,19 +105,25 @@ function mixedBeside(
   shape: Shape,
   { blocks, messages }: EngineOptions,
   older: EngineModules,
+  hasLedger = false,
 ): Measured[] {
+  const capacities = hasLedger ? ledgerCapacities(shape, messages) : capacitiesOf(shape, messages);
   const tasks = [OWN_MODULES, older].map((modules) => {
-    const load = new EngineLoad(shape, capacitiesOf(shape, messages), SEED, modules);
+    const load = new EngineLoad(shape, capacities, SEED, modules, hasLedger);
     return mixedTask(load, shape, messages);
   });
   return measureBeside(tasks[0]!, tasks[1]!, blocks);
 }
 
+function ledgerCapacities(shape: Shape, messages: number): Capacities {
+  // Every account in both tokens of each market: the table is half full, as that of the accounts.
+  return { ...capacitiesOf(shape, messages), positions: 4 * shape.books * ACCOUNTS };
+}
+
 /** The mixed stream with a ledger, in turns with an engine that has none. */
 async function ledgerOf(shape: Shape, { blocks, messages }: EngineOptions): Promise<Measured[]> {
   const without = capacitiesOf(shape, messages);
-  // Every account in both tokens of each market: the table is half full, as that of the accounts.
-  const capacities = { ...without, positions: 4 * shape.books * ACCOUNTS };
+  const capacities = ledgerCapacities(shape, messages);
   const load = new EngineLoad(shape, capacities, SEED, await copiedModules(), true);
   const mixed = { ...mixedTask(load, shape, messages), name: labelOf(shape, 'mixed, ledger') };
   const bare = mixedTask(

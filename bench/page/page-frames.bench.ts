@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- page-frames`: work of the main thread of the trading page for a frame, on a processor that is made four
- * times as slow, while its book changes 50 times a second, and while nothing changes. Both take turns. Work is the time of
- * the tasks that begin between two frames, by the browser's own trace: scripts, styles, layout and paint.
+ * times as slow, while its market has 50 orders, cancels and trades a second, and while nothing changes. Both take turns.
+ * The figure is the time of the processor: the slowed browser also stretches what other processes take from it.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,8 @@ import { NodeClient, tokenIdsOf, Wallet } from '../../client/client.ts';
 import { percentile, print, type Ratio, ratioLine } from '../common/figures.ts';
 import { LocalNode } from '../load/load-node.ts';
 import { Random } from '../random.ts';
-import { findChromium, openChromium, type Page } from './chromium.ts';
+import { findChromium, openChromium } from './chromium.ts';
+import { askForFrames, type FrameWork, framesOf } from './frames.ts';
 
 export interface PageFramesShape {
   readonly rounds: number;
@@ -27,14 +28,11 @@ const LEVELS = 10;
 const OPEN_MAX = 40;
 const FRAME_MS = 16;
 const SHARE = 0.95;
-const US = 1_000;
 const READY_MS = 60_000;
-const CATEGORIES = [
-  'disabled-by-default-devtools.timeline',
-  'disabled-by-default-devtools.timeline.frame',
-];
-/** Frames are made only where something asks for them. */
-const ASK_FOR_FRAMES = '{ const next = () => requestAnimationFrame(next); next(); }';
+/** Every tenth update is a trade. */
+const TRADE_EVERY = 10;
+/** Hundredths beyond the best price that a taker accepts. */
+const BEYOND = 10;
 
 /** Returns undefined where no Chromium is installed. */
 export async function pageFramesSuite(shape: PageFramesShape): Promise<Ratio | undefined> {
@@ -54,10 +52,10 @@ export async function pageFramesSuite(shape: PageFramesShape): Promise<Ratio | u
     await page.goto(new URL(`/app/market/${maker.market}`, node.url).href);
     await page.waitForSelector('.ladder .bids tr:not(.none)', { timeout: READY_MS });
     await page.emulateCPUThrottling(SLOWER);
-    await page.evaluate(ASK_FOR_FRAMES);
+    await askForFrames(page);
     await Promise.all([pause(1_000 * shape.seconds), maker.run(shape.seconds)]);
-    const idle: number[] = [];
-    const busy: number[] = [];
+    const idle: FrameWork[] = [];
+    const busy: FrameWork[] = [];
     let updates = 0;
     for (let round = 0; round < shape.rounds; round++) {
       idle.push(...(await framesOf(page, () => pause(1_000 * shape.seconds))));
@@ -72,7 +70,7 @@ export async function pageFramesSuite(shape: PageFramesShape): Promise<Ratio | u
     line('page with updates', busy);
     const ratio = {
       name: `p95 of a frame to ${FRAME_MS} ms`,
-      ratio: percentile(busy, SHARE) / FRAME_MS,
+      ratio: percentile(processor(busy), SHARE) / FRAME_MS,
       bound: 'at most',
       aim: 1,
     } as const;
@@ -85,37 +83,59 @@ export async function pageFramesSuite(shape: PageFramesShape): Promise<Ratio | u
   }
 }
 
-function line(name: string, ms: readonly number[]): void {
-  const at = (share: number): string => percentile(ms, share).toFixed(1);
-  print(name, `p50 ${at(0.5)}, p95 ${at(SHARE)}, max ${at(1)} ms a frame (${ms.length})`);
+function processor(frames: readonly FrameWork[]): number[] {
+  return frames.map((frame) => frame.processor);
 }
 
-/** Orders that come and go at the best levels of one book. */
+function line(name: string, frames: readonly FrameWork[]): void {
+  const of = processor(frames);
+  const at = (share: number): string => percentile(of, share).toFixed(1);
+  const elapsed = percentile(
+    frames.map((frame) => frame.elapsed),
+    SHARE,
+  ).toFixed(1);
+  const text = `p50 ${at(0.5)}, p95 ${at(SHARE)}, max ${at(1)} ms a frame (${of.length})`;
+  print(name, `${text}; p95 with what other processes took ${elapsed} ms`);
+}
+
+/** Orders that come and go at the best levels of one book, and trades with them. */
 class Maker {
   readonly market: string;
   readonly #client: NodeClient;
+  readonly #taker: NodeClient;
   readonly #tokenId: string;
+  /** Token of the other outcome: who buys it takes what is bid for the first one. */
+  readonly #otherId: string;
   /** Best price in hundredths before the first order. */
   readonly #best: number;
   readonly #open: string[] = [];
   readonly #random = new Random('page-frames');
+  #updates = 0;
 
-  private constructor(client: NodeClient, market: string, tokenId: string, best: number) {
+  private constructor(
+    [client, taker]: readonly [NodeClient, NodeClient],
+    market: string,
+    [tokenId, otherId]: readonly [string, string],
+    best: number,
+  ) {
     this.#client = client;
+    this.#taker = taker;
     this.market = market;
     this.#tokenId = tokenId;
+    this.#otherId = otherId;
     this.#best = best;
   }
 
   static async open(url: URL): Promise<Maker> {
     const client = await NodeClient.connect(url, { wallet: Wallet.random() });
+    const taker = await NodeClient.connect(url, { wallet: Wallet.random() });
     for await (const market of client.catalog.markets({ closed: false })) {
-      const [tokenId] = tokenIdsOf(market);
-      if (tokenId === undefined) continue;
+      const [tokenId, otherId, third] = tokenIdsOf(market);
+      if (tokenId === undefined || otherId === undefined || third !== undefined) continue;
       const { bids } = await client.call('GET /book', { query: { token_id: tokenId } });
       const best = Math.round(100 * Number(bids.at(-1)?.price ?? 0));
       if (best > LEVELS && Number(market.orderPriceMinTickSize) === 0.01) {
-        return new Maker(client, market.id, tokenId, best);
+        return new Maker([client, taker], market.id, [tokenId, otherId], best);
       }
     }
     throw new Error('no market of the demo has enough levels');
@@ -136,9 +156,12 @@ class Maker {
 
   close(): void {
     this.#client.close();
+    this.#taker.close();
   }
 
   async #update(): Promise<void> {
+    this.#updates += 1;
+    if (this.#updates % TRADE_EVERY === 0) return this.#trade();
     const { orders } = this.#client;
     const oldest = this.#open.length >= OPEN_MAX ? this.#open.shift() : undefined;
     if (oldest !== undefined) {
@@ -150,36 +173,10 @@ class Maker {
     const { id, status } = await orders.post({ tokenId: this.#tokenId, side: 'BUY', price, size });
     if (status === 'live') this.#open.push(id);
   }
-}
-
-interface TraceEvent {
-  readonly name: string;
-  readonly pid: number;
-  readonly tid: number;
-  /** Microseconds. */
-  readonly ts: number;
-  readonly dur?: number;
-}
-
-/** Milliseconds of work for each frame while something runs. */
-async function framesOf(page: Page, run: () => Promise<unknown>): Promise<number[]> {
-  await page.tracing.start({ categories: CATEGORIES });
-  await run();
-  const text = await page.tracing.stop();
-  const { traceEvents } = JSON.parse(new TextDecoder().decode(text)) as {
-    readonly traceEvents: readonly TraceEvent[];
-  };
-  const frames = traceEvents
-    .filter(({ name }) => name === 'BeginMainThreadFrame')
-    .sort((a, b) => a.ts - b.ts);
-  const { pid, tid } = frames[0] ?? { pid: 0, tid: 0 };
-  const work = frames.map(() => 0);
-  let frame = -1;
-  for (const task of traceEvents
-    .filter((event) => event.name === 'RunTask' && event.pid === pid && event.tid === tid)
-    .sort((a, b) => a.ts - b.ts)) {
-    while (frame + 1 < frames.length && frames[frame + 1]!.ts < task.ts + (task.dur ?? 0)) frame++;
-    if (frame >= 0) work[frame]! += (task.dur ?? 0) / US;
+  async #trade(): Promise<void> {
+    const price = ((100 - this.#best + BEYOND) / 100).toFixed(2);
+    const size = String(5 + this.#random.below(20));
+    const order = { tokenId: this.#otherId, side: 'BUY', price, size, orderType: 'FAK' } as const;
+    await this.#taker.orders.post(order);
   }
-  return work.slice(1, -1);
 }

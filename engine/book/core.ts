@@ -8,6 +8,9 @@
  * its level, the key of an ask is counted down from the last level. So the same code serves both
  * sides, without a branch that the processor would often predict wrong.
  *
+ * Functions of every message are fields that close over their core. V8 then takes the tables for constants: addresses
+ * and lengths stand in the machine code (bench/README.md). With several cores in a process it loads them.
+ *
  * Thread: one writer at a time. Several threads may attach a Matching to the same memory, as long
  * as only one of them calls it at a time.
  */
@@ -97,13 +100,19 @@ export class Matching {
    * Adds a resting order at the end of the queue of its level. The order must not cross. Returns
    * its slot.
    */
-  rest(book: number, side: Side, level: number, quantity: number, word: number): number {
+  readonly rest = (
+    book: number,
+    side: Side,
+    level: number,
+    quantity: number,
+    word: number,
+  ): number => {
     this.amount[0] = quantity;
     return this.enqueue(book, side, level, word);
-  }
+  };
 
   /** Removes a resting order. Its row can be read until the next order rests. */
-  cancel(slot: number): void {
+  readonly cancel = (slot: number): void => {
     const { bookI, header, rowF, rowI } = this;
     const remaining = rowF[slot << ORDER_F]!;
     assert(remaining > 0, 'what is cancelled rests');
@@ -125,7 +134,7 @@ export class Matching {
     rowF[slot << ORDER_F] = 0;
     rowI[order | Order.next] = header[Header.freeOrder]!;
     header[Header.freeOrder] = slot;
-  }
+  };
 
   /** Gives a resting order another remaining quantity. It keeps its position in the queue. */
   resize(slot: number, quantity: number): void {
@@ -146,10 +155,10 @@ export class Matching {
    * fills; `left` is the quantity that was not filled. A maker with nothing remaining has left the
    * book; its row can be read until the next order rests.
    */
-  match(book: number, side: Side, limit: number, quantity: number): number {
+  readonly match = (book: number, side: Side, limit: number, quantity: number): number => {
     this.amount[0] = quantity;
     return this.matchUpTo(book, side, limit);
-  }
+  };
 
   get left(): number {
     return this.amount[0]!;
@@ -238,7 +247,7 @@ export class Matching {
     return row >= this.firstLadder ? 0 : row >>> ORDER_ROW;
   }
 
-  private takeRow(): number {
+  private readonly takeRow = (): number => {
     const { header, rowI } = this;
     const free = header[Header.freeOrder]!;
     if (free !== 0) {
@@ -249,9 +258,9 @@ export class Matching {
     assert(slot <= this.orders, 'the caller of rest() has checked for room');
     header[Header.orderRows] = slot;
     return slot;
-  }
+  };
 
-  private enqueue(book: number, side: Side, level: number, word: number): number {
+  private readonly enqueue = (book: number, side: Side, level: number, word: number): number => {
     const { bookI, rowF, rowI } = this;
     const b = book << BOOK_I;
     const quantity = this.amount[0]!;
@@ -281,7 +290,7 @@ export class Matching {
     // The larger of the two, without a branch.
     bookI[b | (Book.best + side)]! += ahead & ~(ahead >> 31);
     return slot;
-  }
+  };
 
   private takeLadder(b: number): void {
     const levels = this.bookI[b | Book.levels]!;
@@ -298,7 +307,7 @@ export class Matching {
   }
 
   /** Marks a level as empty after its last order was removed. */
-  private leave(b: number, side: Side, level: number): void {
+  private readonly leave = (b: number, side: Side, level: number): void => {
     const { bookI, rowI } = this;
     const levels = bookI[b | Book.levels]!;
     const bitmap = this.bitmap(b, side);
@@ -307,10 +316,10 @@ export class Matching {
     if (bookI[b | (Book.best + side)] === key) {
       bookI[b | (Book.best + side)] = nextBelow(rowI, bitmap, levels, key);
     }
-  }
+  };
 
   /** Fills up to amount[0], and leaves the unfilled quantity there. */
-  private matchUpTo(book: number, side: Side, limit: number): number {
+  private readonly matchUpTo = (book: number, side: Side, limit: number): number => {
     const { bookI, header, makers, rowF, rowI, sizes, totals } = this;
     const b = book << BOOK_I;
     const levels = bookI[b | Book.levels]!;
@@ -350,7 +359,7 @@ export class Matching {
     }
     this.amount[0] = left;
     return count;
-  }
+  };
 
   /** Leaves in amount[0] how much of it can be filled within the limit. */
   private count(book: number, side: Side, limit: number): void {

@@ -6,14 +6,16 @@ import { assert } from '../book/matching.ts';
 import * as layout from '../tables/layout.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { AccountRow, PositionRow } from '../tables/units.ts';
+import { isHouse } from './house.ts';
 
 // A module's own constants are folded into machine code; imported ones are loaded at each use.
 const { CASH_F, Cash, Ledger, POSITION_F, POSITION_I, Position } = layout;
 
-/** Micro-units by which the exposure of a wallet may still grow; infinite without a limit. */
-export function exposureLeft({ cashF, ledger, walletCosts }: Tables, wallet: AccountRow | 0) {
+/** Micro-units by which the exposure of a wallet may still grow; infinite without a limit, and for the house. */
+export function exposureLeft(t: Tables, wallet: AccountRow | 0): number {
+  const { cashF, ledger, walletCosts } = t;
   const most = ledger[Ledger.exposurePerWallet]!;
-  if (most === 0) return Number.POSITIVE_INFINITY;
+  if (most === 0 || isHouse(t, wallet)) return Number.POSITIVE_INFINITY;
   return most - cashF[(wallet << CASH_F) | Cash.reserved]! - walletCosts[wallet]!;
 }
 

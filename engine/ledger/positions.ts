@@ -41,6 +41,11 @@ export function findPosition(t: Tables, account: AccountRow, token: TokenRow): P
   }
 }
 
+/** Word of the index at which the search for a position begins. */
+export function positionHome(t: Tables, account: AccountRow | 0, token: TokenRow): number {
+  return 2 * home(t.positionIndex, positionTag(account, token));
+}
+
 export function positionRoom(t: Tables, rows: number): boolean {
   return t.ledger[Ledger.positions]! + rows <= t.capacities.positions;
 }

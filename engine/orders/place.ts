@@ -9,6 +9,7 @@ import * as commands from '../commands.ts';
 import type { Applier, EngineContext } from '../context.ts';
 import * as core from '../context.ts';
 import { exposureLeft } from '../ledger/exposure.ts';
+import { isHouse } from '../ledger/house.ts';
 import {
   freeCash,
   hasPositionRoom,
@@ -286,7 +287,7 @@ export function mayRest(
   const most = t.state[State.openOrdersPerAccount]!;
   if (most !== 0 && t.accountI[(owner << ACCOUNT_I) | Account.openCount]! >= most) return false;
   const ofWallet = t.state[State.openOrdersPerWallet]!;
-  return ofWallet === 0 || t.walletOrders[wallet]! < ofWallet;
+  return ofWallet === 0 || t.walletOrders[wallet]! < ofWallet || isHouse(t, wallet);
 }
 
 function checkRoom(

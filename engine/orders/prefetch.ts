@@ -8,7 +8,7 @@ import type { EngineContext } from '../context.ts';
 import * as positions from '../ledger/positions.ts';
 import * as hashIndex from '../tables/hash-index.ts';
 import * as layout from '../tables/layout.ts';
-import type { TokenRow } from '../tables/units.ts';
+import type { AccountRow, TokenRow } from '../tables/units.ts';
 import * as accounts from './accounts.ts';
 import * as orders from './orders.ts';
 
@@ -27,12 +27,16 @@ const {
 const { home } = hashIndex;
 const { orderTag } = orders;
 const { findAccount } = accounts;
-const { findPosition } = positions;
+const { findPosition, positionHome } = positions;
 
 /** Commands of one step. The lines of more would evict one another from the cache. */
 const STEP_COMMANDS = 64;
+/** Words of an index at which the searches of a step begin: for the ids of new orders, then for their positions. */
+const HOMES = new Int32Array(STEP_COMMANDS);
+/** Words of the index of ids for the orders that commands refer to, then the rows of these orders. */
 const FOUND = new Int32Array(STEP_COMMANDS);
 const ORDERS = new Int32Array(STEP_COMMANDS);
+const ACCOUNTS = new Int32Array(STEP_COMMANDS);
 
 export function prefetch(context: EngineContext, i32: Int32Array, at: number, end: number): void {
   const hasLedger = context.t.state[State.ledger] !== 0;
@@ -43,10 +47,10 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
     for (let n = 0; n < STEP_COMMANDS && to < end; n++) {
       const kind = commandKind(i32, to);
       if (kind === CommandKind.cancel) {
-        FOUND[cancels] = fetchEntry(context, i32, to + CancelCommand.id);
+        FOUND[cancels] = entryOf(context, i32, to + CancelCommand.id);
         cancels += 1;
       } else if (kind === CommandKind.order) {
-        fetchEntry(context, i32, to + OrderCommand.id);
+        HOMES[orders - ordersBefore] = entryOf(context, i32, to + OrderCommand.id);
         fetchToken(context, i32[to + OrderCommand.token]!);
         ORDERS[orders - ordersBefore] = to;
         orders += 1;
@@ -54,11 +58,12 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
         fetchToken(context, i32[to + LevelCommand.token]!);
       } else if (kind === CommandKind.fill) {
         // It looks for an order just as a cancel does.
-        FOUND[cancels] = fetchEntry(context, i32, to + FillCommand.id);
+        FOUND[cancels] = entryOf(context, i32, to + FillCommand.id);
         cancels += 1;
       }
       to += commandWords(i32, to);
     }
+    fetchEntries(context, orders - ordersBefore, cancels);
     fetchFreeRows(context, ordersBefore, orders);
     fetchRows(context, cancels);
     if (hasLedger) fetchPositions(context, i32, orders - ordersBefore, cancels);
@@ -67,11 +72,17 @@ export function prefetch(context: EngineContext, i32: Int32Array, at: number, en
   }
 }
 
-function fetchEntry(context: EngineContext, i32: Int32Array, id: number): number {
+function entryOf(context: EngineContext, i32: Int32Array, id: number): number {
+  return 2 * home(context.t.orderIndex, orderTag(i32, id));
+}
+
+/** Loops of their own and short, so that the processor waits for as many entries as it can at a time. */
+function fetchEntries(context: EngineContext, orders: number, cancels: number): void {
   const { orderIndex } = context.t;
-  const entry = 2 * home(orderIndex, orderTag(i32, id));
-  context.fetched = orderIndex[entry]!;
-  return entry;
+  let fetched = 0;
+  for (let i = 0; i < orders; i++) fetched ^= orderIndex[HOMES[i]!]!;
+  for (let i = 0; i < cancels; i++) fetched ^= orderIndex[FOUND[i]!]!;
+  context.fetched = fetched;
 }
 
 function fetchToken(context: EngineContext, token: number): void {
@@ -121,13 +132,18 @@ function fetchPositions(
   cancels: number,
 ): void {
   const { t } = context;
-  const { orderI, positionI } = t;
+  const { orderI, positionI, positionIndex } = t;
   let fetched = 0;
   for (let i = 0; i < orders; i++) {
     const at = ORDERS[i]!;
     const account = findAccount(t, i32, at + OrderCommand.maker);
-    if (account === 0) continue;
-    fetched ^= findPosition(t, account, i32[at + OrderCommand.token]! as TokenRow);
+    ACCOUNTS[i] = account;
+    HOMES[i] = positionHome(t, account, i32[at + OrderCommand.token]! as TokenRow);
+  }
+  for (let i = 0; i < orders; i++) fetched ^= positionIndex[HOMES[i]!]!;
+  for (let i = 0; i < orders; i++) {
+    const token = i32[ORDERS[i]! + OrderCommand.token]! as TokenRow;
+    fetched ^= findPosition(t, ACCOUNTS[i]! as AccountRow, token);
   }
   for (let i = 0; i < cancels; i++) {
     const position = orderI[(FOUND[i]! << ORDER_I) | Order.position]!;

@@ -29,7 +29,7 @@
  *
  * With a ledger (docs/ledger.md#tables):
  *
- *   cash (32 bytes)       by account: total f64 | reserved f64 | head | count | relayed -
+ *   cash (32 bytes)       by account: total f64 | reserved f64 | head | count | relayed | next house
  *   position (32 bytes)   total f64 | reserved f64 | account | token | holds | next free
  *   positionLinks (16)    by position: its neighbours in the lists of its account and of its token
  *   positionCosts (8)     by position: what its shares cost, f64; used once there was a limit of exposure
@@ -333,6 +333,8 @@ export const Ledger = {
   heldFees: 22,
   /** Relayed batches of all wallets: a snapshot after one has the format of delays. */
   relayed: 23,
+  /** Newest account of the house; 0 = none. A snapshot with one has the format of delays. */
+  newestHouse: 24,
   /** Micro-units; 0 = there never was a limit. A snapshot with one has the format of delays. */
   exposurePerWallet: 27,
   /** Seasons whose end has begun, start sum and unix milliseconds of the last one, and its next account (0 = it is done). */
@@ -352,6 +354,8 @@ export const Cash = {
   count: 5,
   /** Int32: relayed batches of the wallet, which is also the nonce of its next one. */
   relayed: 6,
+  /** Int32: next account of the house, -1 for the last one; 0 = it is none of the house. */
+  nextHouse: 7,
 } as const;
 
 export const POSITION_I = 3;

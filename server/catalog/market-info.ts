@@ -43,6 +43,8 @@ export type ShownMarket = Texts<
     readonly feeSchedule?: object;
     /** Present where the market has resolved, or a payout is proposed. */
     readonly umaResolutionStatus?: string;
+    /** Note of the operator on that payout. */
+    readonly resolutionNote?: string;
     readonly version?: ProtocolVersion;
     readonly positionIds?: readonly string[];
     readonly closedTime?: string | null;

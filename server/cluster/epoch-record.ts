@@ -8,7 +8,7 @@ import {
   CommandBuffer,
   commandWords,
   encodeConfigure,
-  neededLimits,
+  encodeWalletLimits,
   type WalletLimits,
 } from '../../engine/commands.ts';
 import {
@@ -58,8 +58,8 @@ export function epochRecord(
     isFirst ? tables.orderRows : now.orderRowsMax,
     settings.walletsPerSigner,
     isFirst ? settings.ledger : now.ledger,
-    neededLimits(now, settings),
   );
+  encodeWalletLimits(out, now, settings);
   if (handover !== undefined) addControlRecord(out, { about: 'handover', handover });
   const time = engineTime(tables);
   scratch.begin(time, 0);

@@ -63,7 +63,8 @@ export const RESOLUTION_ROUTES = [
 ];
 
 function resolution(tables: Tables, shown: ShownMarket): object {
-  const { closedTime, conditionId, createdAt, umaResolutionStatus, updatedAt } = shown;
+  const { closedTime, conditionId, createdAt, resolutionNote, umaResolutionStatus, updatedAt } =
+    shown;
   const market = marketByCondition(tables, conditionId);
   const payout = market === 0 ? undefined : resolutionOf(tables, market);
   const isResolved = payout !== undefined || umaResolutionStatus === RESOLVED;
@@ -84,5 +85,6 @@ function resolution(tables: Tables, shown: ShownMarket): object {
     ...(isResolved
       ? { resolution_source: 'reported', was_arbitrated: false, resolved_at: closedTime ?? changed }
       : {}),
+    ...(resolutionNote !== undefined && { resolution_note: resolutionNote }),
   };
 }

@@ -4,7 +4,7 @@
  * Thread: I/O.
  */
 import type { TokenRow } from '../../engine/tables/units.ts';
-import { type Accuracy, FORECAST_PERIODS } from '../../storage/projection/forecasts.ts';
+import type { Accuracy } from '../../storage/projection/forecasts.ts';
 import { HOUR_MS, PERIODS } from '../../storage/projection/periods.ts';
 import { Board } from '../../storage/projection/ranks.ts';
 import type { ResultsReader } from '../../storage/projection/reader.ts';
@@ -103,8 +103,8 @@ export const RESULT_ROUTES = [
   listRoute(
     'GET /v2/leaderboard/brier',
     {
-      does: 'wallets by Brier score, the best first, in markets that resolved in a day, week, month or ever: `time_period limit cursor`; with `user` the score of one wallet',
-      parameters: { time_period: choice(FORECAST_PERIODS, 'day'), user: wallet(false) },
+      does: 'wallets by Brier score, the best first, in markets that resolved in a day, week, month, season or ever: `time_period limit cursor`; with `user` the score of one wallet',
+      parameters: { time_period: choice(PERIODS, 'day'), user: wallet(false) },
       order: ['time_period'],
       item: schemas.BrierRow,
       single: schemas.BrierStanding,

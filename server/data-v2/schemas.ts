@@ -161,6 +161,9 @@ export const DataResolutions = Type.Array(
     resolution_source: Type.Optional(Type.Literal('reported')),
     was_arbitrated: Type.Optional(Type.Literal(false)),
     resolved_at: Type.Optional(Time),
+    resolution_note: Type.Optional(
+      Type.String({ description: 'note of the operator on the payout or proposal' }),
+    ),
   }),
 );
 

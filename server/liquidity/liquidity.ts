@@ -5,6 +5,9 @@
  *
  * Thread: I/O.
  */
+import { encodeHouse } from '../../engine/commands.ts';
+import { isHouse } from '../../engine/ledger/house.ts';
+import { findAccount } from '../../engine/orders/accounts.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { LiquidityTerms } from '../../storage/control-records/control-records.ts';
 import { marketByCondition } from '../market-data/find.ts';
@@ -15,7 +18,7 @@ import { type HouseAccount, HouseMaker, type MakerParts } from './house-maker.ts
 import { type Pair, ruleOf } from './ladder.ts';
 
 export interface LiquidityParts extends Omit<MakerParts, 'count' | 'merge'> {
-  readonly ledger: Pick<LedgerCommands, 'doneBefore' | 'funds' | 'fundsRecorded'>;
+  readonly ledger: Pick<LedgerCommands, 'doneBefore' | 'funds' | 'houseFunds' | 'run'>;
   /** Terms by condition id, as the log has them. */
   readonly terms: ReadonlyMap<string, LiquidityTerms>;
   /** Resolves once the terms are in the log and in force. */
@@ -71,6 +74,7 @@ export class Liquidity {
     for (const condition of this.parts.terms.keys()) this.makerOf(condition)?.start();
     this.timer = setInterval(() => this.check(), REPEAT_MS);
     this.check();
+    void this.mark();
   }
 
   /** Quotes stay as they are; resolves once nothing is under way. */
@@ -139,6 +143,17 @@ export class Liquidity {
     });
   }
 
+  /** Removes the liquidity of each market whose account has cash. Resolves with the first payment that was not made. */
+  async removeAll(): Promise<LedgerOutcome | undefined> {
+    for (const { account, market } of await this.list()) {
+      if (account.cash === 0) continue;
+      const id = `${this.parts.now()}-all-${market}`;
+      const { outcome } = await this.remove(market, undefined, id);
+      if (outcome.kind !== 'done') return outcome;
+    }
+    return undefined;
+  }
+
   has(market: MarketRow): boolean {
     return this.parts.terms.has(this.makerOfMarket(market).condition);
   }
@@ -162,6 +177,20 @@ export class Liquidity {
     let markets = 0;
     for (const { depth } of this.parts.terms.values()) if (depth > 0) markets += 1;
     return { markets, orders: Object.entries(this.counts) };
+  }
+
+  /** Marks accounts that were paid in to before there was a mark. */
+  private async mark(): Promise<void> {
+    const { ledger, sequenceLock, tables } = this.parts;
+    for (const maker of this.makers.values()) {
+      const wallet = maker.walletWords();
+      const isMarked = () => isHouse(tables, findAccount(tables, wallet, 0));
+      if (await sequenceLock.read(isMarked)) continue;
+      await ledger.run(
+        (out) => encodeHouse(out, wallet),
+        () => undefined,
+      );
+    }
   }
 
   private check(): void {
@@ -245,11 +274,7 @@ export class Liquidity {
     // What is refused may not change the terms either.
     if (first !== undefined || amount < 1) return ledger.funds(kind, fields);
     const before = this.termsOf(maker);
-    const outcome = await ledger.fundsRecorded(kind, fields, {
-      about: 'liquidity',
-      condition,
-      terms,
-    });
+    const outcome = await ledger.houseFunds(kind, fields, { about: 'liquidity', condition, terms });
     if (outcome.kind === 'refused' || (outcome.kind === 'done' && outcome.isRepeated))
       await put(condition, before);
     return outcome;

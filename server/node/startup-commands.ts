@@ -7,7 +7,7 @@
 import {
   CommandBuffer,
   encodeConfigure,
-  neededLimits,
+  encodeWalletLimits,
   type WalletLimits,
 } from '../../engine/commands.ts';
 import { SelfTrade } from '../../engine/context.ts';
@@ -83,8 +83,8 @@ export async function applyConfiguration(
     tables.orderRows,
     walletsPerSigner,
     ledger,
-    neededLimits(now, limits),
   );
+  encodeWalletLimits(out, now, limits);
   const [reason] = await applyCommands(sequencer, out.i32.slice(0, out.words));
   if (reason !== RejectReason.accepted)
     throw new Error(`the configuration was refused by rule ${reason}`);

@@ -110,9 +110,8 @@ export class Leaderboard {
   }
 
   /** Forecasts of a wallet; undefined where no market that it traded resolved in the period. */
-  accuracy(account: number, period: Period): Accuracy | undefined {
-    if (period === 'season') return undefined;
-    return this.parts.results.accuracy(account, period, this.number(period));
+  accuracy(account: number, period: Period, number = this.number(period)): Accuracy | undefined {
+    return this.parts.results.accuracy(account, period, number);
   }
 
   /** Won positions after a place, the largest profit first. */

@@ -7,6 +7,7 @@
 import {
   CommandBuffer,
   encodeFunds,
+  encodeHouse,
   encodeRelay,
   encodeResolve,
   encodeSeason,
@@ -105,14 +106,18 @@ export class LedgerCommands {
     );
   }
 
-  /** Runs a payment and a control record as one batch. The record holds also where the payment is refused. */
-  async fundsRecorded(
-    kind: FundsKind,
-    fields: FundsFields,
+  /**
+   * Runs a payment to or from an account of the house and a control record as one batch. The record holds also where
+   * the payment is refused.
+   */
+  async houseFunds(
+    kind: 'deposit' | 'withdraw',
+    fields: FundsFields & Required<Pick<FundsFields, 'wallet'>>,
     record: ControlRecord,
   ): Promise<LedgerOutcome> {
     const out = new CommandBuffer(WORDS_MAX);
     const places = [encodeFunds(out, kind, fields)];
+    encodeHouse(out, fields.wallet);
     addControlRecord(out, record);
     const [outcome] = await this.send(out, places, () =>
       shortageOf(this.parts.tables, kind, fields),

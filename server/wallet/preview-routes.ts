@@ -15,6 +15,7 @@ import { type Payer, readPayer } from '../../engine/orders/payer.ts';
 import { previewOrder } from '../../engine/orders/preview.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import { lastBatch, marketFlags, tokenMarket } from '../../engine/reads.ts';
+import { seasonIsEnding } from '../../engine/season.ts';
 import { ADDRESS_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
@@ -93,6 +94,7 @@ interface Found {
   /** Code of a market in this state, where it takes no orders. */
   readonly state: RefusalCode;
   readonly negRisk: boolean;
+  readonly isSeasonEnding: boolean;
   readonly account: AccountRow | 0;
   /** Both undefined where nobody in particular asks. */
   readonly wallet?: Uint8Array;
@@ -148,6 +150,7 @@ class Previews {
       batch: lastBatch(tables),
       state: codeOfState(tables, market),
       negRisk: (marketFlags(tables, market) & MarketFlag.negRisk) !== 0,
+      isSeasonEnding: seasonIsEnding(tables),
     };
     if (caller === undefined) return { ...found, account: 0 };
     const { account, owner, wallet } = this.accountsOf(signatureType, caller.address);
@@ -160,13 +163,14 @@ class Previews {
   private see(ticket: Ticket, found: Found) {
     const { book } = this;
     if (!readFacing(this.parts.tables, ticket, found.account, book)) return undefined;
-    const { batch, negRisk, payer, state, wallet } = found;
-    const preview = previewOrder(ticket, book, payer);
+    const { batch, isSeasonEnding, negRisk, payer, wallet } = found;
+    const order = previewOrder(ticket, book, payer);
+    const preview = isSeasonEnding ? { ...order, reason: RejectReason.seasonEnding } : order;
     const seen: Seen = {
       ticket,
       preview,
       payer,
-      code: this.codeOf(preview.reason, state, wallet),
+      code: this.codeOf(preview.reason, found.state, wallet),
       batch,
       grid: book.grid,
       minSize: book.minSize,

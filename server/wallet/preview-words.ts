@@ -24,6 +24,7 @@ const NO_TRADING = 'Nothing can be bought or sold in it';
 const WORDS = {
   ADDRESS_BANNED: 'The operator has banned this wallet.',
   POST_ONLY_TYPE: 'A market order never waits, so it cannot be post-only.',
+  SEASON_ENDING: 'The season is ending. Orders are taken again when it is over.',
   MARKET_NOT_READY: 'This market takes no orders now.',
   MARKET_RESOLVED: `This market has resolved. ${NO_TRADING} any more.`,
   MARKET_PROPOSED: `A result of this market is proposed. ${NO_TRADING} meanwhile.`,

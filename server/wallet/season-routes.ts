@@ -4,6 +4,7 @@
  *
  * Thread: I/O. Reads the projection, which is behind the engine by a fraction of a second.
  */
+import type { Accuracy } from '../../storage/projection/forecasts.ts';
 import { Board } from '../../storage/projection/ranks.ts';
 import { ProjectionUnready, type ResultsReader } from '../../storage/projection/reader.ts';
 import type { Season } from '../../storage/projection/results.ts';
@@ -82,6 +83,10 @@ const StandingsAnswer = Type.Object({
       name: Type.String({ description: 'display name now; "" without one' }),
       profit: Money,
       volume: Type.String({ description: 'shares of both sides, a decimal' }),
+      brier: Type.Union([Type.String(), Type.Null()], {
+        description: 'Brier score, a decimal; null where no market that it traded resolved',
+      }),
+      resolved_markets: Type.Integer({ description: 'markets that the score is over' }),
     }),
   ),
   ...pageMembers,
@@ -128,6 +133,7 @@ export const SEASON_ROUTES = [
         const shown = rows.slice(start).map((row) => ({
           ...row,
           ...parts.leaderboard.standing(row.account, 'season', season.number),
+          accuracy: parts.leaderboard.accuracy(row.account, 'season', season.number),
         }));
         return {
           ...seasonRow(parts, season),
@@ -175,9 +181,20 @@ function seasonRow({ results, seasonNames }: SeasonRouteParts, { end, number, st
   };
 }
 
-function standingRow({ leaderboard }: SeasonRouteParts, row: RankedPlace & Standing) {
-  const { account, profit, rank, volume } = row;
+interface SeasonStanding extends RankedPlace, Standing {
+  readonly accuracy: Accuracy | undefined;
+}
+
+function standingRow({ leaderboard }: SeasonRouteParts, row: SeasonStanding) {
+  const { accuracy, account, profit, rank, volume } = row;
   const wallet = leaderboard.address(account);
-  const name = leaderboard.name(wallet);
-  return { rank, wallet, name, profit: microsText(profit), volume: microsText(volume) };
+  return {
+    rank,
+    wallet,
+    name: leaderboard.name(wallet),
+    profit: microsText(profit),
+    volume: microsText(volume),
+    brier: accuracy === undefined ? null : microsText(accuracy.brier),
+    resolved_markets: accuracy?.markets ?? 0,
+  };
 }

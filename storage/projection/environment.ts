@@ -69,7 +69,7 @@ function openAll(root: RootDatabase<Buffer, string>) {
     statements: new Statements(root),
     results,
     rebates: new Rebates(root),
-    forecasts: new Forecasts(root, results.ranks),
+    forecasts: new Forecasts(root, results),
   };
 }
 

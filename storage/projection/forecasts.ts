@@ -4,10 +4,12 @@
  *
  *   forecasts   market u32 | account u32 (big-endian) -> crc u32 | micro-shares | the same times the price in pips |
  *               times its square, of the first outcome, in words of 128 bits; until the market pays
- *   accuracies  account u32 (big-endian) | index of the period u8 -> crc u32 | number of the period u32 | markets u32 |
- *               micro-shares | the same times the squared error in 10^-12, in words of 128 bits
+ *   accuracies  account u32 (big-endian) | index of the period u8, and of a season its number u32 (big-endian) -> crc u32 |
+ *               number of the period u32 | markets u32 | micro-shares | the same times the squared error in 10^-12, in
+ *               words of 128 bits
  *
- * A wallet with enough of both is on the board of Ranks with the negative of its score. None without a ledger.
+ * A wallet with enough of both is on the board of Ranks with the negative of its score. Seasons that are over stay.
+ * None without a ledger.
  *
  * Thread: the projector writes; the I/O thread reads (reader.ts).
  */
@@ -37,23 +39,15 @@ import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
 import { entryOf } from './entries.ts';
 import { numberKey } from './keys.ts';
-import { type Period, periodNumber } from './periods.ts';
+import { PERIODS, type Period, periodNumber } from './periods.ts';
 import { checkRows, DamagedRow, type FactEvents, type FactProjection } from './projection.ts';
 import { Board, type Ranks } from './ranks.ts';
+import type { Results } from './results.ts';
 import { readWord, WORD_BYTES, writeWord } from './words.ts';
 
 /** Resolved markets, and micro-shares traded in them, below which a wallet has no rank. */
 const RANKED_MARKETS = 3;
 const RANKED_SHARES = 10n * BigInt(MICRO);
-
-/** Seasons have none. */
-export const FORECAST_PERIODS = [
-  'day',
-  'week',
-  'month',
-  'all',
-] as const satisfies readonly Period[];
-export type ForecastPeriod = (typeof FORECAST_PERIODS)[number];
 
 /** Forecasts of a wallet in the markets that resolved in a period. */
 export interface Accuracy {
@@ -80,7 +74,6 @@ interface Sums {
 }
 
 const OUTCOMES = 2;
-const NO_SEASONS: readonly number[] = [];
 const PIP_MILLIONTHS = BigInt(MICRO / PIPS_PER_UNIT);
 const ONE = BigInt(MICRO);
 const WORDS_AT = CRC_BYTES + 8;
@@ -88,13 +81,17 @@ const ACCOUNT_AT = 4;
 
 export class Forecasts implements FactProjection {
   readonly name = 'forecasts';
-  readonly format = 1;
+  readonly format = 2;
   private readonly forecasts: BinaryTable;
   private readonly accuracies: BinaryTable;
   private readonly ranks: Ranks;
+  private readonly results: Pick<Results, 'ranks' | 'seasons'>;
+  private seasonEnds: readonly number[] = [];
 
-  constructor(root: RootDatabase<Buffer, string>, ranks: Ranks) {
-    this.ranks = ranks;
+  /** @param results applies the same events before this projection does */
+  constructor(root: RootDatabase<Buffer, string>, results: Pick<Results, 'ranks' | 'seasons'>) {
+    this.results = results;
+    this.ranks = results.ranks;
     this.forecasts = openTable(root, 'forecasts');
     this.accuracies = openTable(root, 'accuracies');
   }
@@ -102,6 +99,7 @@ export class Forecasts implements FactProjection {
   apply(events: FactEvents): void {
     if (!ledgerIsOn(events.tables)) return;
     this.putFills(events);
+    this.seasonEnds = this.results.seasons().map(({ end }) => end);
     let newest = 0;
     const paid = new Set<MarketRow>();
     for (const [, row] of events.entries) {
@@ -114,7 +112,8 @@ export class Forecasts implements FactProjection {
       this.settle(events.tables, market, time);
     }
     if (newest === 0) return;
-    for (const period of FORECAST_PERIODS) this.ranks.prune(boardOf(period, newest));
+    for (const period of PERIODS)
+      if (period !== 'season') this.ranks.prune(this.boardOf(period, newest));
   }
 
   clear(): void {
@@ -129,15 +128,16 @@ export class Forecasts implements FactProjection {
       const account = key.readUInt32BE(0);
       const found = this.of(account, 'all', 0);
       if (found === undefined || !isRanked(found)) continue;
-      if (this.ranks.has(boardOf('all', 0), { account, score: -found.brier, token: 0 })) continue;
+      if (this.ranks.has(this.boardOf('all', 0), { account, score: -found.brier, token: 0 }))
+        continue;
       throw new Error(`forecasts: wallet ${account} has no rank`);
     }
     return `${this.accuracies.getKeysCount()} accuracies`;
   }
 
   /** Undefined where no market that the wallet traded resolved in the period. Throws DamagedRow. */
-  of(account: number, period: ForecastPeriod, number: number): Accuracy | undefined {
-    const sums = this.sums(accuracyKey(account, period));
+  of(account: number, period: Period, number: number): Accuracy | undefined {
+    const sums = this.sums(accuracyKey(account, period, number));
     return sums?.number === number ? accuracyOf(sums) : undefined;
   }
 
@@ -183,20 +183,15 @@ export class Forecasts implements FactProjection {
         2n * payout * PIP_MILLIONTHS * priced +
         payout * payout * shares;
       const account = key.readUInt32BE(ACCOUNT_AT);
-      for (const period of FORECAST_PERIODS) this.add(account, period, time, shares, errors);
+      for (const period of PERIODS) this.add(account, period, time, shares, errors);
       void this.forecasts.remove(key);
     }
   }
 
-  private add(
-    account: number,
-    period: ForecastPeriod,
-    time: number,
-    shares: bigint,
-    errors: bigint,
-  ): void {
-    const key = accuracyKey(account, period);
-    const number = periodNumber(period, time, NO_SEASONS);
+  private add(account: number, period: Period, time: number, shares: bigint, errors: bigint): void {
+    const of = this.boardOf(period, time);
+    const { number } = of;
+    const key = accuracyKey(account, period, number);
     const stored = this.sums(key);
     const before =
       stored?.number === number ? stored : { number, markets: 0, shares: 0n, errors: 0n };
@@ -208,7 +203,6 @@ export class Forecasts implements FactProjection {
     };
     const words = [after.shares, after.errors];
     void this.accuracies.put(key, encode(key, [number, after.markets], words));
-    const of = boardOf(period, time);
     const [old, next] = [before, after].map((sums) =>
       sums.markets === 0 ? undefined : accuracyOf(sums),
     );
@@ -216,6 +210,11 @@ export class Forecasts implements FactProjection {
       this.ranks.remove(of, { account, score: -old.brier, token: 0 });
     if (next !== undefined && isRanked(next))
       this.ranks.put(of, { account, score: -next.brier, token: 0 });
+  }
+
+  private boardOf(period: Period, time: number) {
+    const number = periodNumber(period, time, this.seasonEnds);
+    return { board: Board.brier, period, number };
   }
 
   private forecast(key: Buffer): Forecast {
@@ -252,16 +251,13 @@ function accuracyOf({ errors, markets, shares }: Sums): Accuracy {
   return { markets, shares, brier: (2n * errors + ONE * shares) / (2n * ONE * shares) };
 }
 
-function boardOf(period: ForecastPeriod, time: number) {
-  return { board: Board.brier, period, number: periodNumber(period, time, NO_SEASONS) };
-}
-
 function forecastKey(market: number, account: number): Buffer {
   return Buffer.concat([numberKey(market), numberKey(account)]);
 }
 
-function accuracyKey(account: number, period: ForecastPeriod): Buffer {
-  return Buffer.concat([numberKey(account), Buffer.of(FORECAST_PERIODS.indexOf(period))]);
+function accuracyKey(account: number, period: Period, number: number): Buffer {
+  const key = [numberKey(account), Buffer.of(PERIODS.indexOf(period))];
+  return Buffer.concat(period === 'season' ? [...key, numberKey(number)] : key);
 }
 
 function encode(key: Buffer, heads: readonly number[], words: readonly bigint[]): Buffer {

@@ -5,7 +5,7 @@
  * Thread: I/O.
  */
 import type { ProjectedPosition, Projections } from './environment.ts';
-import type { Accuracy, ForecastPeriod } from './forecasts.ts';
+import type { Accuracy } from './forecasts.ts';
 import type { Period } from './periods.ts';
 import type { Positions, WalletPosition } from './positions.ts';
 import { DamagedRow } from './projection.ts';
@@ -158,7 +158,7 @@ export class ResultsReader {
   }
 
   /** Forecasts of a wallet in the markets that resolved in a period; undefined = none. */
-  accuracy(account: number, period: ForecastPeriod, number: number): Accuracy | undefined {
+  accuracy(account: number, period: Period, number: number): Accuracy | undefined {
     return this.read((_, forecasts) => forecasts.of(account, period, number));
   }
 

@@ -84,6 +84,8 @@ interface SnapshotHeader {
   readonly invites?: number;
   readonly limits?: number;
   readonly seasons?: number;
+  /** Not 0 with accounts of the house. */
+  readonly houses?: number;
 }
 
 export interface SnapshotInfo {
@@ -103,7 +105,7 @@ const MAGIC = 0x474d4942;
  * ledger, which may have ids of operators that are texts. Formats 5 and 6 are read as 7 and 8 without such ids.
  * Format 9: a market has or had a fee schedule, with or without a ledger. All else is as in 7 and 8.
  * Format 10: as 9, and a market has or had a taker delay, an order waited for one, a wallet relayed a batch, a fill was
- * not settled at once, or a season has ended; with invitations or limits of wallets, too.
+ * not settled at once, or a season has ended; with invitations, limits of wallets or accounts of the house, too.
  */
 const FORMAT = 7;
 const FORMAT_WITH_LEDGER = 8;
@@ -172,6 +174,7 @@ export class SnapshotFiles {
     const limits =
       t.state[State.openOrdersPerWallet]! + t.ledger[Ledger.exposurePerWallet]! > 0 ? 1 : 0;
     const seasons = t.ledger[Ledger.seasons]!;
+    const houses = t.ledger[Ledger.newestHouse]!;
     const copies = [...usedSpans(t), ...fillSpans(t, firstFill)].map((span) => ({
       ...span,
       copy: copyOf(t.memory.buffers[span.name].subarray(span.start, span.start + span.bytes)),
@@ -196,7 +199,7 @@ export class SnapshotFiles {
         }
         spans.push({ name, start, bytes, sum: sum.text() });
       }
-      const ever = { feeSchedules, delays, relayed, seasons, invites, limits };
+      const ever = { feeSchedules, delays, relayed, seasons, invites, limits, houses };
       writeAll(file, trailerOf({ sequence, capacities, firstFill, spans, ...ever }));
       if (this.isFlushed) fsyncSync(file);
       closeSync(file);
@@ -292,13 +295,14 @@ function formatOf(header: SnapshotHeader): number {
   const {
     delays = 0,
     feeSchedules,
+    houses = 0,
     invites = 0,
     limits = 0,
     relayed = 0,
     seasons = 0,
     spans,
   } = header;
-  if (delays + relayed + seasons + invites + limits > 0) return FORMAT_WITH_DELAYS;
+  if (delays + relayed + seasons + invites + limits + houses > 0) return FORMAT_WITH_DELAYS;
   if (feeSchedules !== undefined && feeSchedules > 0) return FORMAT_WITH_SCHEDULES;
   return spans.some(({ name }) => name === 'ledger') ? FORMAT_WITH_LEDGER : FORMAT;
 }

@@ -59,7 +59,13 @@ test('a note is shown with the payout that it explains, and goes with a withdraw
   let operator = first;
   const marketOf = async (id: number) =>
     (await get(operator.node, `/markets/${id}`)).json as Record<string, unknown>;
-  const noteOf = async (id: number) => (await marketOf(id)).resolutionNote;
+  const noteOf = async (id: number): Promise<unknown> => {
+    const { conditionId, resolutionNote } = await marketOf(id);
+    const { json } = await get(operator.node, `/v2/resolutions?condition=${conditionId}`);
+    const [row] = (json as { readonly data: readonly Record<string, unknown>[] }).data;
+    assert.equal(row?.resolution_note, resolutionNote);
+    return resolutionNote;
+  };
   const done = (key: OperationKey, body: object) => operator.done(key, body);
   const resolved = { condition: '1', payouts: { Yes: 1 }, id: `${Date.now()}-note` };
   const { json, status } = await operator.call('POST /admin/markets/resolve', {

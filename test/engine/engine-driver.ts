@@ -16,8 +16,8 @@ import {
   encodePrint,
   encodeSettle,
   encodeTakerDelay,
+  encodeWalletLimits,
   type MarketFields,
-  neededLimits,
   OrderType,
   PrecheckFlags,
   Side,
@@ -145,9 +145,22 @@ export class EngineDriver {
       return this.#outcome(command, RejectReason.accepted, fills, finished);
     }
     const reason = this.apply(() => this.#encode(command));
+    if (command.kind === 'policy') this.#applyLimits();
     if (command.kind === 'order' && reason === RejectReason.accepted)
       this.#accepted.add(command.id);
     return this.#outcome(command, reason, fills, finished);
+  }
+
+  #applyLimits(): void {
+    const { exposurePerWallet, openOrdersPerWallet } = engineSettings(this.t);
+    const isSame =
+      exposurePerWallet === this.exposurePerWallet &&
+      openOrdersPerWallet === this.openOrdersPerWallet;
+    if (isSame) return;
+    this.apply((out) => {
+      encodeWalletLimits(out, engineSettings(this.t), this);
+      return 0;
+    });
   }
 
   apply(encode: (out: CommandBuffer) => number): RejectReasonCode {
@@ -331,7 +344,6 @@ export class EngineDriver {
           0,
           this.walletsPerSigner,
           this.hasLedger,
-          neededLimits(engineSettings(this.t), this),
         );
     }
   }

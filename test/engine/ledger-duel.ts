@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import {
   encodeFunds,
+  encodeHouse,
   encodeInvite,
   encodeRedeem,
   encodeRelay,
@@ -51,6 +52,7 @@ import { addressWords, idWords, ROOMY } from './engine-driver.ts';
 import { type NaiveOrder, settlement } from './naive-book.ts';
 import {
   type FundsLine,
+  type HouseLine,
   type InviteLine,
   type InviteUseLine,
   NaiveLedger,
@@ -77,6 +79,7 @@ export interface SeasonStepLine {
 export type LedgerCommand =
   | Command
   | FundsLine
+  | HouseLine
   | InviteLine
   | InviteUseLine
   | RelayLine
@@ -151,6 +154,8 @@ export class LedgerDuel {
         return this.#withdrawProposal(command);
       case 'step':
         return this.#step(command);
+      case 'house':
+        return this.#house(command);
       case 'season':
         return this.#season(command);
       case 'seasonStep':
@@ -318,6 +323,12 @@ export class LedgerDuel {
     if (isPending && open === 0 && holders.size === 0) ledger.finish(market);
     const resolution = isKnown ? resolutionOf(this.driver.t, market as MarketRow) : undefined;
     assert.equal(resolution?.isDone ?? false, ledger.done.has(market), 'the end of a resolution');
+    return reason;
+  }
+
+  #house(line: HouseLine): RejectReasonCode {
+    const reason = this.driver.apply((out) => encodeHouse(out, addressWords(line.wallet)));
+    assert.equal(reason, this.ledger.house(line), JSON.stringify(line));
     return reason;
   }
 

@@ -44,6 +44,9 @@ const ALL_MET: readonly (readonly [kind: string, rule: keyof typeof RejectReason
     .map((rule) => ['redeem', rule as keyof typeof RejectReason] as const),
   ['invite', 'accepted'],
   ['revoke', 'accepted'],
+  ...(['accepted', 'seasonEnding', 'walletUnknown'] as const).map(
+    (rule) => ['house', rule] as const,
+  ),
   ['order', 'exposureTooHigh'],
   ['order', 'tooManyOpen'],
   ...(['amountInvalid', 'idRepeated', 'seasonBusy', 'seasonEnding'] as const).map(
@@ -104,7 +107,7 @@ function runDay(random: Random, capacities: Capacities, met: Met): void {
     }
     for (const command of stream.last()) step(command);
     duel.compareAll();
-    for (const command of stream.seasonEnd()) {
+    for (const command of stream.seasonEnd((wallet) => Number(duel.ledger.cashOf(wallet)))) {
       step(command);
       maybeStop(DAY);
     }

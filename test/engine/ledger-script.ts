@@ -81,6 +81,11 @@ export class LedgerScript {
     return this.duel.step({ kind: 'withdrawProposal', id, market });
   }
 
+  /** Marks a wallet as an account of the house. */
+  house(wallet: number): RejectReasonCode {
+    return this.duel.step({ kind: 'house', wallet });
+  }
+
   season(amount: number): RejectReasonCode {
     this.#key += 1;
     const id = { isOperator: true, ms: 1_000, key: this.#key };

@@ -8,6 +8,7 @@ import type { Random } from '../common/random.ts';
 import type { LedgerCommand } from './ledger-duel.ts';
 import type {
   FundsLine,
+  HouseLine,
   InviteLine,
   InviteUseLine,
   RelayLine,
@@ -24,6 +25,8 @@ import { BUSY, MARKETS, Stream, type StreamShape } from './stream.ts';
 const SHARE = 1_000_000;
 /** Proxies and signers of the busy stream, and some that it does not know. */
 const WALLETS = BUSY.accounts + 2;
+/** Wallets that may become accounts of the house. */
+const HOUSES = [1, 2, 3];
 const RECENT_MAX = 40;
 const BAD_AMOUNTS = [0, -1, 0.5, Number.NaN, 2 ** 53, 2 ** 60, Number.POSITIVE_INFINITY];
 
@@ -64,6 +67,7 @@ export class LedgerStream {
     if (this.#recent.length > 0 && random.chance(6)) return this.#again();
     if (random.chance(15)) return this.#relay();
     if (random.chance(10)) return this.#invitation();
+    if (random.chance(1)) return this.#house();
     if (random.chance(0.5)) return this.#keep(this.#resolve());
     if (random.chance(1.5)) return this.#keep(this.#propose());
     if (random.chance(1.5)) return this.#keep(this.#withdrawProposal());
@@ -79,8 +83,11 @@ export class LedgerStream {
     ]);
   }
 
-  /** Ends all markets, then a season in small steps, with commands of every kind between them. */
-  *seasonEnd(): Generator<LedgerCommand> {
+  /**
+   * Ends all markets, then a season in small steps, with commands of every kind between them.
+   * @param cashOf cash of a wallet now
+   */
+  *seasonEnd(cashOf: (wallet: number) => number): Generator<LedgerCommand> {
     const random = this.#random;
     const limit = 1_000_000;
     yield this.#season();
@@ -90,6 +97,12 @@ export class LedgerStream {
       yield { kind: 'resolve', id: this.#goodId(), market, weights, isVoid: false, group: 0 };
       for (let i = 0; i < 3; i++) yield { kind: 'step', market, limit };
     }
+    // A house with cash keeps the season from its end.
+    yield this.#season();
+    for (const wallet of HOUSES) {
+      const line = { ...this.#funds(), id: this.#goodId(), wallet };
+      yield { ...line, kind: 'withdraw', signer: 0, amount: cashOf(wallet) };
+    }
     yield { ...this.#season(), amount: random.pick([...BAD_AMOUNTS, 2 ** 52]) };
     const line = this.#season();
     yield line;
@@ -97,12 +110,17 @@ export class LedgerStream {
     yield this.#season();
     for (let i = 0; i < 120; i++) {
       if (random.chance(12)) yield { kind: 'seasonStep', limit: random.pick([1, 1, 2, 3]) };
+      else if (random.chance(3)) yield this.#house();
       else if (random.chance(30)) yield random.chance(50) ? this.#funds() : this.#relay();
       else yield this.next();
     }
     yield this.#orders.pass(1_000);
     for (let i = 0; i < 2; i++) yield { kind: 'seasonStep', limit };
     for (let i = 0; i < 60; i++) yield this.next();
+  }
+
+  #house(): HouseLine {
+    return { kind: 'house', wallet: this.#random.pick([...HOUSES, 98]) };
   }
 
   #season(): SeasonLine {

@@ -7,6 +7,7 @@ import { audit } from '../../engine/audit.ts';
 import {
   CommandBuffer,
   CommandKind,
+  ConfigureCommand,
   commandKind,
   encodeConfigure,
   encodeFunds,
@@ -27,6 +28,8 @@ import {
 import { findRequest } from '../../engine/ledger/requests.ts';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { engineSettings } from '../../engine/reads.ts';
+import { onlyHouseHinders } from '../../engine/season.ts';
 import {
   CANCEL_ORDERS_MAX,
   REQUESTS_KEPT,
@@ -94,6 +97,56 @@ test('a season does not end while anything is held, open, proposed or under way'
   isBusy('a resolution');
   script.finish();
   assert.equal(script.season(UNIT), accepted);
+});
+
+test('an account of the house keeps a season from its end until it has no cash, and then stays without', () => {
+  const script = new LedgerScript();
+  const { accepted, seasonBusy } = RejectReason;
+  script.fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 100 * UNIT);
+  script.house(1);
+  assert.equal(script.season(50 * UNIT), seasonBusy);
+  assert(onlyHouseHinders(script.t));
+  script.do('buy #1 1 @ 0.50 by 2');
+  assert(!onlyHouseHinders(script.t), 'an order hinders, too');
+  script.do('cancel #1 by 2').fund('withdraw', 1, 100 * UNIT);
+  assert(!onlyHouseHinders(script.t), 'nothing hinders');
+  script.endSeason(50 * UNIT, 3);
+  assert.deepEqual([script.cash(1)[0], script.cash(2)[0]], [0, 50 * UNIT]);
+  assert.equal(ledgerTotals(script.t).deposited, 50 * UNIT);
+  // In the next season its account holds exactly what is paid in.
+  script.fund('deposit', 1, 7 * UNIT);
+  assert.equal(script.cash(1)[0], 7 * UNIT);
+  assert.equal(script.house(1), accepted);
+  script.duel.compareAll();
+  audit(script.t);
+});
+
+test('limits of wallets bind a wallet, and no account of the house', () => {
+  const limits = { openOrdersPerWallet: 1, exposurePerWallet: 10 * UNIT };
+  const script = new LedgerScript(WITH_LEDGER, limits);
+  const { exposureTooHigh, tooManyOpen, walletUnknown } = RejectReason;
+  assert.equal(script.house(1), walletUnknown);
+  script.fund('deposit', 1, 100 * UNIT).fund('deposit', 2, 100 * UNIT);
+  script.do('buy #1 10 @ 0.50 by 1', 'buy #2 10 @ 0.50 by 2');
+  assert.equal(script.reason('buy #3 10 @ 0.40 by 1'), tooManyOpen);
+  script.house(1);
+  script.do('buy #4 10 @ 0.40 by 1', 'buy #5 40 @ 0.50 by 1');
+  assert.equal(script.reason('buy #6 1 @ 0.40 by 2'), tooManyOpen);
+  assert.equal(script.reason('buy #7 40 @ 0.50 by 2'), exposureTooHigh);
+  script.duel.compareAll();
+  audit(script.t);
+});
+
+test('a configuration of an older log has the limits of wallets in itself', () => {
+  const script = new LedgerScript();
+  script.duel.driver.apply((out) => {
+    const { openOrdersPerWallet, wordsWithLimits } = ConfigureCommand;
+    const at = out.begin(CommandKind.configure, wordsWithLimits);
+    out.f64.set([3, 40 * UNIT], at / 2 + openOrdersPerWallet);
+    return at;
+  });
+  const { exposurePerWallet, openOrdersPerWallet } = engineSettings(script.t);
+  assert.deepEqual([openOrdersPerWallet, exposurePerWallet], [3, 40 * UNIT]);
 });
 
 test('the last step of a season is of a later millisecond than its last trade may be', () => {

@@ -44,6 +44,8 @@ export interface Purse {
   covers(order: OrderLine, fee?: bigint): boolean;
   /** Returns true for a BUY that exceeds the exposure of its wallet. */
   exposes(order: OrderLine): boolean;
+  /** Returns true for an account of the house, which no limit of wallets binds. */
+  isHouse(wallet: number): boolean;
   /** Begins resolutions that are due in a batch of this time. */
   beginDue(now: number): void;
   /** Gives everything back that a fill moved. */
@@ -473,7 +475,8 @@ export class NaiveExchange {
     if (type === 'FOK' || type === 'FAK') return true;
     const open = this.markets.flatMap((market) => market.open);
     const ofWallet = open.filter(({ line }) => line.maker === maker && line.id !== NO_ID).length;
-    if (this.openOrdersPerWallet !== 0 && ofWallet >= this.openOrdersPerWallet) return false;
+    const isBound = this.openOrdersPerWallet !== 0 && this.purse?.isHouse(maker) !== true;
+    if (isBound && ofWallet >= this.openOrdersPerWallet) return false;
     if (this.openOrdersPerAccount === 0) return true;
     return open.filter(({ line }) => line.signer === signer).length < this.openOrdersPerAccount;
   }

@@ -90,6 +90,12 @@ export interface SeasonLine {
   readonly amount: number;
 }
 
+/** Marks an account of the house. */
+export interface HouseLine {
+  readonly kind: 'house';
+  readonly wallet: number;
+}
+
 interface Proposal {
   readonly line: ResolveLine;
   readonly deadline: number;
@@ -137,6 +143,7 @@ export class NaiveLedger {
   rounding = 0n;
   readonly #exchange: NaiveExchange;
   readonly #wallets = new Set<number>();
+  readonly #houses = new Set<number>();
   readonly #requests = new Map<string, { readonly body: string; readonly time: number }>();
   /** Bound of texts that are kept at a time. */
   readonly #textsMax: number;
@@ -239,7 +246,7 @@ export class NaiveLedger {
   }
 
   exposes({ collateral, maker }: OrderLine): boolean {
-    if (this.exposurePerWallet === 0n) return false;
+    if (this.exposurePerWallet === 0n || this.isHouse(maker)) return false;
     return this.reservedCash(maker) + this.costOf(maker) + collateral > this.exposurePerWallet;
   }
 
@@ -331,6 +338,7 @@ export class NaiveLedger {
       this.proposals.size === 0 &&
       this.resolutions.size === this.done.size &&
       [...this.shares.values()].every((shares) => shares === 0n) &&
+      [...this.#houses].every((wallet) => this.cashOf(wallet) === 0n) &&
       markets.every(({ delayed, open }) => delayed.length === 0 && open.every(isOfSource));
     if (!isQuiet) return RejectReason.seasonBusy;
     const most = this.deposited + BigInt(amount) * BigInt(this.#wallets.size);
@@ -341,11 +349,22 @@ export class NaiveLedger {
     return RejectReason.accepted;
   }
 
+  house({ wallet }: HouseLine): RejectReasonCode {
+    if (this.ending !== undefined) return RejectReason.seasonEnding;
+    if (!this.#wallets.has(wallet)) return RejectReason.walletUnknown;
+    this.#houses.add(wallet);
+    return RejectReason.accepted;
+  }
+
+  isHouse(wallet: number): boolean {
+    return this.#houses.has(wallet);
+  }
+
   /** Wallets that the end of a season has not reset yet. */
   unreset(): number[] {
     return [...this.#wallets].filter((wallet) => {
       const isWallet = this.cashOf(wallet) > 0n || !this.#exchange.signsForOthers(wallet);
-      return isWallet && this.cashOf(wallet) !== this.ending;
+      return isWallet && !this.isHouse(wallet) && this.cashOf(wallet) !== this.ending;
     });
   }
 

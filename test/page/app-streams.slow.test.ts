@@ -1,7 +1,9 @@
-/** The trading page while its streams run on a slow processor: what it shows at the end, and that nothing moves. */
+/** The trading page while its streams run on a slow processor: what it shows at the end, that nothing moves, and the work for a frame. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { percentile } from '../../bench/common/figures.ts';
+import { askForFrames, type FrameWork, framesOf } from '../../bench/page/frames.ts';
 import { book, TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
 import { findChromium, Reader } from './browser.ts';
@@ -12,6 +14,13 @@ const SIZES = [
   { width: 390, height: 3_000, isMobile: true, hasTouch: true },
 ];
 const UPDATES = 100;
+const IDLE_MS = 1_000;
+/** Elements and boxes that a change may touch; the page has more than 300 elements and 600 boxes. */
+const STYLED_MAX = 60;
+const LAID_OUT_MAX = 100;
+const LAID_OUT_WITH_TRADES_MAX = 300;
+/** Work of a frame at the 95th percentile to that of an idle page's median frame. */
+const WORK_MAX = 30;
 const EVERY_MS = 20;
 const SLOWER = 4;
 /** Every tenth update is a trade. */
@@ -33,7 +42,7 @@ const SHIFTS = `{
 const chromium = findChromium();
 const skip = chromium === undefined ? 'no Chromium here (apt-get install chromium)' : false;
 
-test('fifty updates a second move nothing on the page, and all of them are shown', {
+test('fifty updates a second move nothing on the page, cost little a frame, and all are shown', {
   skip,
 }, async (t) => {
   const directory = temporaryDirectory();
@@ -63,20 +72,25 @@ test('fifty updates a second move nothing on the page, and all of them are shown
       await reader.page.emulateCPUThrottling(SLOWER);
       await reader.page.evaluate(SHIFTS);
       await reader.page.evaluate('shifts.length = 0');
-      for (let i = 1; i <= UPDATES; i++) {
-        const due = sleep(EVERY_MS);
-        if (i % TRADE_EVERY === 0) {
-          const sale = {
-            market: market!,
-            side: 'SELL',
-            ticks: 20,
-            shares: 5 + i,
-            type: 'FAK',
-          } as const;
-          await taker.place(node, sale);
-        } else await maker.place(node, bid(i, 5 + 37 * i));
-        await due;
-      }
+      await askForFrames(reader.page);
+      const idle = await framesOf(reader.page, () => sleep(IDLE_MS));
+      const busy = await framesOf(reader.page, async () => {
+        for (let i = 1; i <= UPDATES; i++) {
+          const due = sleep(EVERY_MS);
+          if (i % TRADE_EVERY === 0) {
+            const sale = {
+              market: market!,
+              side: 'SELL',
+              ticks: 20,
+              shares: 5 + i,
+              type: 'FAK',
+            } as const;
+            await taker.place(node, sale);
+          } else await maker.place(node, bid(i, 5 + 37 * i));
+          await due;
+        }
+      });
+      checkFrames(idle, busy);
       const { asks, bids } = await book(node, market!.tokenIds[0]!);
       const best = (side: typeof bids): string[] =>
         side
@@ -101,3 +115,31 @@ test('fifty updates a second move nothing on the page, and all of them are shown
   }
   assert.deepEqual(reader.errors, []);
 });
+
+/**
+ * The work of a frame is bounded by what is touched, which no machine changes. The time of the processor has a wide bound,
+ * because a slowed browser stretches what other processes take; the bench page-frames has the narrow one.
+ */
+function checkFrames(idle: readonly FrameWork[], busy: readonly FrameWork[]): void {
+  const drawn = busy.filter(({ laidOut }) => laidOut > 0);
+  assert(drawn.length > 5, `${drawn.length} of ${busy.length} frames were laid out`);
+  const of = (member: keyof FrameWork, frames: readonly FrameWork[], share: number): number =>
+    percentile(
+      frames.map((frame) => frame[member]),
+      share,
+    );
+  const found = {
+    styled: of('styled', drawn, 0.9),
+    laidOut: of('laidOut', drawn, 0.5),
+    laidOutWithTrades: of('laidOut', drawn, 0.9),
+    work: of('processor', busy, 0.95) / of('processor', idle, 0.5),
+  };
+  const text = JSON.stringify(found);
+  assert(found.styled <= STYLED_MAX, `styles of the whole page are resolved: ${text}`);
+  assert(found.laidOut <= LAID_OUT_MAX, `more than the changed cells is laid out: ${text}`);
+  assert(
+    found.laidOutWithTrades <= LAID_OUT_WITH_TRADES_MAX,
+    `the whole page is laid out: ${text}`,
+  );
+  assert(found.work <= WORK_MAX, `a frame costs much more than an idle one: ${text}`);
+}

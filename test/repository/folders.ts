@@ -168,6 +168,6 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     torture: ['admin', 'common', 'engine', 'storage', 'streams'],
     bench: ['common', 'engine'],
     repository: ['common'],
-    liquidity: ['admin', 'cluster', 'common'],
+    liquidity: ['admin', 'cluster', 'common', 'torture'],
   },
 };

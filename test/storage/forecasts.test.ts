@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { Event } from '../../engine/events.ts';
 import { setWeight } from '../../engine/ledger/payout.ts';
 import { resolutionOf } from '../../engine/ledger/reads.ts';
 import { accountCount, marketTokens, tokenMarket, tokenOutcome } from '../../engine/reads.ts';
@@ -25,8 +26,7 @@ import { openTable } from '../../storage/kv/lmdb.ts';
 import { openDerivedTables } from '../../storage/projection/derived.ts';
 import { ENTRY_BYTES, entryOf } from '../../storage/projection/entries.ts';
 import { Projections } from '../../storage/projection/environment.ts';
-import { FORECAST_PERIODS, type ForecastPeriod } from '../../storage/projection/forecasts.ts';
-import { periodNumber } from '../../storage/projection/periods.ts';
+import { PERIODS, type Period, periodNumber } from '../../storage/projection/periods.ts';
 import { Projector } from '../../storage/projection/projector.ts';
 import { Board, RANKS } from '../../storage/projection/ranks.ts';
 import { ResultsReader } from '../../storage/projection/reader.ts';
@@ -51,9 +51,10 @@ const PAYOUTS = [
 ] as const;
 
 /** First day of the period of a time, by the calendar of another library than periods.ts. */
-function label(period: ForecastPeriod, time: number): string {
+function label(period: Period, time: number, seasonEnds: readonly number[]): string {
   const date = new Date(time);
   if (period === 'all') return '';
+  if (period === 'season') return `${seasonEnds.filter((end) => end < time).length}`;
   if (period === 'week') date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
   return date.toISOString().slice(0, period === 'month' ? 7 : 10);
 }
@@ -101,18 +102,25 @@ interface Seen {
   readonly paidAt: ReadonlyMap<number, number>;
   /** Unix milliseconds of the last payout. */
   readonly newest: number;
+  /** Last unix milliseconds of the seasons that are over. */
+  readonly seasonEnds: readonly number[];
 }
 
-/** Compares scores and boards of the newest periods. Returns the number of wallets on the board of all time. */
-function check(projections: Projections, { fills, newest, paidAt, t }: Seen): number {
+/** Compares scores and boards of the newest periods and of all seasons. Returns the number of wallets on the board of all time. */
+function check(projections: Projections, { fills, newest, paidAt, seasonEnds, t }: Seen): number {
   projections.root.resetReadTxn();
   const reader = new ResultsReader(projections);
   let ranked = 0;
-  for (const period of FORECAST_PERIODS) {
+  const periods = [
+    ...PERIODS.map((period) => [period, newest] as const),
+    ...seasonEnds.map((end) => ['season', end] as const),
+  ];
+  for (const [period, at] of periods) {
     const isCounted = (market: number): boolean =>
-      paidAt.has(market) && label(period, paidAt.get(market)!) === label(period, newest);
+      paidAt.has(market) &&
+      label(period, paidAt.get(market)!, seasonEnds) === label(period, at, seasonEnds);
     const all = naiveScores(t, fills, isCounted);
-    const number = periodNumber(period, newest, []);
+    const number = periodNumber(period, at, seasonEnds);
     for (let account = 0; account <= accountCount(t); account++)
       assert.deepEqual(reader.accuracy(account, period, number), all.get(account));
     const expected = [...all]
@@ -125,7 +133,7 @@ function check(projections: Projections, { fills, newest, paidAt, t }: Seen): nu
       expected,
       period,
     );
-    ranked = expected.length;
+    if (period === 'all') ranked = expected.length;
   }
   return ranked;
 }
@@ -136,6 +144,7 @@ class Stage {
   readonly fills: Buffer[] = [];
   readonly entries: Buffer[] = [];
   readonly paidAt = new Map<number, number>();
+  readonly seasonEnds: number[] = [];
   newest = 0;
   projections: Projections;
   breaks = false;
@@ -163,10 +172,11 @@ class Stage {
     return this.fills.length + this.entries.length;
   }
 
-  /** Adds a fill of an open market, or payouts of a market. */
+  /** Adds a fill of an open market, payouts of a market, or now and then the end of a season. */
   happen(): void {
     const { random } = this;
     this.time += random.chance(4) ? random.below(9 * 24 * HOUR) : random.below(HOUR);
+    if (random.chance(1.5)) this.endSeason();
     const market = 1 + random.below(MARKETS);
     if (this.paidAt.has(market)) return;
     if (!random.chance(6)) this.fill(market);
@@ -238,15 +248,25 @@ class Stage {
     this.fills.push(row);
   }
 
+  private endSeason(): void {
+    const row = Buffer.alloc(ENTRY_BYTES);
+    this.seasonEnds.push(this.time);
+    row.writeInt32LE(EntryCause.season, 4 * Event.cause);
+    row.writeDoubleLE(this.time, 8 * Event.entry);
+    row.writeDoubleLE(this.seasonEnds.length, 8 * Event.reference);
+    this.entries.push(row);
+    this.time += 1;
+  }
+
   private pay(market: number): void {
     const row = Buffer.alloc(ENTRY_BYTES);
     const { marketI } = this.t;
     const first = marketI[(market << MARKET_I) + Market.firstToken]!;
-    // Columns as entryOf reads them: cause, account, token, and the time.
-    row.writeInt32LE(EntryCause.redeem, 4);
-    row.writeInt32LE(1 + this.random.below(WALLETS), 8);
-    row.writeInt32LE(first + this.random.below(2), 12);
-    row.writeDoubleLE(this.time, 16);
+    // The time is in place of the number.
+    row.writeInt32LE(EntryCause.redeem, 4 * Event.cause);
+    row.writeInt32LE(1 + this.random.below(WALLETS), 4 * Event.account);
+    row.writeInt32LE(first + this.random.below(2), 4 * Event.token);
+    row.writeDoubleLE(this.time, 8 * Event.entry);
     assert.equal(entryOf(row).time, this.time);
     this.entries.push(row);
     this.newest = this.time;
@@ -327,6 +347,6 @@ test('Brier scores of a day of the ledger count each side of each fill that sett
         paidAt.set(market, Math.min(paidAt.get(market) ?? entry.time, entry.time));
       }
     }
-    check(projections, { t: tables, fills: pair.fills, paidAt, newest });
+    check(projections, { t: tables, fills: pair.fills, paidAt, newest, seasonEnds: [] });
     await projections.close();
   }));

@@ -335,7 +335,7 @@ test('rows of other formats are rebuilt', (t) =>
     const text = value.toString('latin1');
     assert.match(
       text,
-      /positions 4,prices 2,volumes 3,statements 1,results 3,rebates 1,forecasts 1$/,
+      /positions 4,prices 2,volumes 3,statements 1,results 3,rebates 1,forecasts 2$/,
     );
     await meta.put(
       position,

@@ -15,6 +15,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 
+const STANDARD_ERROR = 2;
+
 const {
   FAULT_CLOCK_FROM_MS,
   FAULT_CLOCK_MS,
@@ -25,11 +27,15 @@ const {
 } = process.env;
 
 if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS ?? FAULT_WRITE_KILLS) !== undefined) {
-  // Only the log appends by the function with a callback, which comes last.
+  // The log and the lines on standard output use the function with a callback, which comes last.
   const write = fs.write as (...args: unknown[]) => void;
   let writes = 0;
   Object.assign(fs, {
     write: (...args: unknown[]) => {
+      if (Number(args[0]) <= STANDARD_ERROR) {
+        write(...args);
+        return;
+      }
       writes += 1;
       if (String(writes) === FAULT_WRITE_FAILS) {
         const told = args.at(-1) as (error: Error) => void;

@@ -59,12 +59,16 @@ test('the end of a season sets wallets back, and its standings stay', async () =
   assert.deepEqual(row, expected);
 });
 
-const standings = (): [number, string | undefined, string, string][] => [
-  [1, wallets[0], '12', '20'],
-  [2, wallets[1], '-12', '20'],
+/** Both sides of a fill at 0.40 have the same error. */
+const standings = (): unknown[][] => [
+  [1, wallets[0], '12', '20', '0.36', 1],
+  [2, wallets[1], '-12', '20', '0.36', 1],
 ];
 const short = (rows: unknown) =>
-  (rows as Row[]).map(({ profit, rank, volume, wallet }) => [rank, wallet, profit, volume]);
+  (rows as Row[]).map(({ brier, profit, rank, resolved_markets, volume, wallet }) => [
+    ...[rank, wallet, profit, volume],
+    ...[brier, resolved_markets],
+  ]);
 
 test('standings are paged, bounded and the same after a restart', async () => {
   await operator.node.stop();

@@ -6,6 +6,7 @@ import { batch, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Book, type MarketStream, UnknownTokenError } from '../../../../client/client.ts';
 import type { MarketEvent } from '../../../../client/types.ts';
+import { clockText } from '../format.ts';
 import { publicClient } from './api.ts';
 
 export interface Quote {
@@ -28,10 +29,10 @@ export interface Levels {
 }
 
 export interface TapeTrade {
-  /** Unique in the page. */
-  readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
+  /** Text of that time, because making it takes longer than the rest. */
+  readonly time: string;
   readonly price: number;
   readonly size: number;
   /** True when the taker sold. */
@@ -42,8 +43,10 @@ type TradeListener = (tokenId: string, trade: TapeTrade) => void;
 
 const NOTHING: Quote = { bid: undefined, ask: undefined, last: undefined };
 const SETTLE_MS = 60;
-/** Shortest time between two drawings of what a stream changes. */
-const DRAW_MS = 80;
+/** Shortest time between two drawings of books. */
+const BOOKS_MS = 80;
+/** And of trades, which move each row of the tape. */
+const TRADES_MS = 250;
 const RETRY_MS = 2_000;
 
 /** `idle`: nothing on the screen has a book. `live`: all books on it are complete and follow the node. */
@@ -55,9 +58,8 @@ const versions = new Map<string, Signal<number>>();
 const changed = new Set<string>();
 /** Levels by token since its last drawing. */
 const drawn = new Map<string, Levels>();
-/** Trades since the last drawing, oldest first. */
+/** Trades since their last drawing, oldest first. */
 let traded: { readonly tokenId: string; readonly trade: TapeTrade }[] = [];
-let trades = 0;
 const tradeListeners = new Set<TradeListener>();
 const endListeners = new Set<() => void>();
 /** Tokens without a book: those of a market that takes no orders yet. */
@@ -66,7 +68,18 @@ const bookless = new Set<string>();
 let stream: MarketStream | undefined;
 let wanted = '';
 let settling = false;
-let drawing = false;
+const drawBooks = atMostEvery(BOOKS_MS, () => {
+  const tokens = [...changed];
+  changed.clear();
+  for (const token of tokens) refresh(token, stream?.book(token));
+});
+const drawTrades = atMostEvery(TRADES_MS, () => {
+  const added = traded;
+  traded = [];
+  for (const { tokenId, trade } of added) {
+    for (const listener of tradeListeners) listener(tokenId, trade);
+  }
+});
 
 export function quoteOf(tokenId: string): Signal<Quote> {
   return kept(quotes, tokenId, NOTHING);
@@ -188,15 +201,16 @@ function take(event: MarketEvent, book: Book | undefined): void {
       for (const { asset_id } of event.price_changes) note(asset_id);
       return;
     case 'last_trade_price': {
-      trades += 1;
+      const at = Number(event.timestamp);
       const trade = {
-        id: `stream ${trades}`,
-        at: Number(event.timestamp),
+        at,
+        time: clockText(at),
         price: Number(event.price),
         size: Number(event.size),
         isSell: event.side === 'SELL',
       };
       traded.push({ tokenId: event.asset_id, trade });
+      drawTrades();
       note(event.asset_id);
       return;
     }
@@ -213,23 +227,20 @@ function take(event: MarketEvent, book: Book | undefined): void {
 /** Marks a book as changed: it is read once, in the next drawing. */
 function note(token: string): void {
   changed.add(token);
-  if (drawing) return;
-  drawing = true;
-  setTimeout(() => {
-    drawing = false;
-    batch(draw);
-  }, DRAW_MS);
+  drawBooks();
 }
 
-function draw(): void {
-  const tokens = [...changed];
-  const newTrades = traded;
-  changed.clear();
-  traded = [];
-  for (const token of tokens) refresh(token, stream?.book(token));
-  for (const { tokenId, trade } of newTrades) {
-    for (const listener of tradeListeners) listener(tokenId, trade);
-  }
+/** Returns a function that draws after a while, once for all of its calls until then. */
+function atMostEvery(ms: number, draw: () => void): () => void {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => {
+      isDue = false;
+      batch(draw);
+    }, ms);
+  };
 }
 
 function refresh(token: string, book: Book | undefined): void {

@@ -1,4 +1,6 @@
 /** The chance of an outcome, and how its market ended. */
+import { computed } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { chanceText, momentText } from '../format.ts';
 import { type Quote, quoteOf } from '../node/follow.ts';
 import { isVoid, type Market, winnerOf } from '../node/markets.ts';
@@ -26,7 +28,11 @@ export function Ended({ market }: { readonly market: Market }) {
 
 /** The chance of an outcome: middle of its book, else its last price. */
 export function Chance({ market, outcome }: { readonly market: Market; readonly outcome: number }) {
-  return <strong class="tabular">{chanceText(chanceOf(market, outcome))}</strong>;
+  const text = useMemo(
+    () => computed(() => chanceText(chanceOf(market, outcome))),
+    [market, outcome],
+  );
+  return <strong class="chance cell number tabular">{text}</strong>;
 }
 
 /** Tokens whose books say the chances of all outcomes. */

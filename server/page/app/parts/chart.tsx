@@ -22,10 +22,16 @@ export function Chart({ data, emptyText, label, options, optionsKey }: ChartProp
   const plot = useRef<uPlot | undefined>(undefined);
   const latest = useRef(data);
   latest.current = data;
+  const isVisible = useRef(true);
+  const draw = (): void => {
+    if (isVisible.current && plot.current?.data !== latest.current) {
+      plot.current?.setData(latest.current);
+    }
+  };
   useEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
-    const draw = (): void => {
+    const open = (): void => {
       plot.current?.destroy();
       plot.current = undefined;
       const { clientHeight: height, clientWidth: width } = element;
@@ -36,24 +42,31 @@ export function Chart({ data, emptyText, label, options, optionsKey }: ChartProp
     const resize = (): void => {
       const { clientHeight: height, clientWidth: width } = element;
       if (width === 0) return;
-      if (plot.current === undefined) draw();
+      if (plot.current === undefined) open();
       else if (plot.current.width !== width || plot.current.height !== height) {
         plot.current.setSize({ width, height });
       }
     };
-    const observer = new ResizeObserver(resize);
-    observer.observe(element);
+    const resized = new ResizeObserver(resize);
+    resized.observe(element);
+    // What is not on the screen is drawn when it comes there.
+    const shown = new IntersectionObserver((changes) => {
+      isVisible.current = changes.at(-1)!.isIntersecting;
+      draw();
+    });
+    shown.observe(element);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', draw);
-    draw();
+    scheme.addEventListener('change', open);
+    open();
     return () => {
-      observer.disconnect();
-      scheme.removeEventListener('change', draw);
+      resized.disconnect();
+      shown.disconnect();
+      scheme.removeEventListener('change', open);
       plot.current?.destroy();
       plot.current = undefined;
     };
   }, [optionsKey]);
-  useEffect(() => plot.current?.setData(data), [data]);
+  useEffect(draw, [data]);
   const isEmpty = (data[0]?.length ?? 0) === 0;
   return (
     <div class="chart" ref={host} role="img" aria-label={label} data-empty={isEmpty || undefined}>

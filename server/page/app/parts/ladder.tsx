@@ -1,11 +1,17 @@
-/** The ladder of a book: asks above, bids below, own orders and the own position marked. A click on a level fills the price of the ticket. */
-import { useMemo, useRef } from 'preact/hooks';
+/**
+ * The ladder of a book: asks above, bids below, own orders and the own position marked. A click on a level fills the price of the ticket.
+ * Texts of levels are signals, which write their text nodes: no component is rendered again while the book changes.
+ */
+import { computed, type ReadonlySignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { priceText, sharesText } from '../format.ts';
 import { openOrders, positions } from '../node/account.ts';
 import { bookVersion, type Level, levelsOf } from '../node/follow.ts';
 
 const ROWS = 10;
-const BAR_DECIMALS = 3;
+/** Scales of the bars, in a decade. */
+const STEPS = 10;
+type Side = 'ask' | 'bid';
 
 interface Shown {
   readonly tokenId: string;
@@ -16,29 +22,36 @@ interface Shown {
 
 interface Row {
   readonly level: Level | undefined;
+  /** Shares of the level and of those before it. */
   readonly total: number;
 }
 
+/** Texts and marks of a level. */
+interface Cells {
+  readonly isEmpty: ReadonlySignal<boolean>;
+  readonly price: ReadonlySignal<string>;
+  readonly size: ReadonlySignal<string>;
+  readonly total: ReadonlySignal<string>;
+  /** Style of the row: the length of its bar. */
+  readonly bar: ReadonlySignal<string>;
+  /** An own order rests at the price. */
+  readonly isOwn: ReadonlySignal<true | undefined>;
+  /** The own shares were bought at it, on average. */
+  readonly isBought: ReadonlySignal<boolean>;
+}
+
+interface Cellular {
+  readonly asks: readonly Cells[];
+  readonly bids: readonly Cells[];
+  readonly spread: ReadonlySignal<string>;
+  /** Own shares and their average price, as a sentence; '' without any. */
+  readonly held: ReadonlySignal<string>;
+}
+
 export function Ladder({ choose, decimals, tokenId }: Shown) {
-  void bookVersion(tokenId).value;
-  const levels = levelsOf(tokenId);
-  const asks = rowsOf(levels?.asks ?? []);
-  const bids = rowsOf(levels?.bids ?? []);
-  const most = Math.max(asks.at(-1)?.total ?? 0, bids.at(-1)?.total ?? 0);
-  const own = ownPrices(tokenId, decimals);
-  const held = positions.value.find(({ asset, size }) => asset === tokenId && Number(size) > 0);
-  const bought = held === undefined ? undefined : priceText(Number(held.avgPrice), decimals);
-  const row = (side: 'ask' | 'bid') => (at: Row, i: number) => (
-    <LadderRow
-      key={i}
-      side={side}
-      row={at}
-      most={most}
-      decimals={decimals}
-      own={own}
-      bought={bought}
-      choose={choose}
-    />
+  const shown = useMemo(() => cellsOf(tokenId, decimals), [tokenId, decimals]);
+  const row = (side: Side) => (cells: Cells, i: number) => (
+    <LadderRow key={`${tokenId} ${i}`} side={side} cells={cells} choose={choose} />
   );
   return (
     <table class="ladder tabular">
@@ -50,101 +63,128 @@ export function Ladder({ choose, decimals, tokenId }: Shown) {
           <th scope="col">Total</th>
         </tr>
       </thead>
-      <tbody class="asks">{asks.map(row('ask')).reverse()}</tbody>
+      <tbody class="asks">{shown.asks.map(row('ask')).reverse()}</tbody>
       <tbody class="spread">
         <tr>
-          <td colSpan={3}>{spreadText(levels?.asks[0], levels?.bids[0], decimals)}</td>
+          <td colSpan={3}>
+            <span class="cell">{shown.spread}</span>
+          </td>
         </tr>
       </tbody>
-      <tbody class="bids">{bids.map(row('bid'))}</tbody>
-      {held !== undefined && (
-        <tfoot>
-          <tr>
-            <td colSpan={3}>
-              You have {sharesText(Number(held.size))}, bought at {bought}
-            </td>
-          </tr>
-        </tfoot>
-      )}
+      <tbody class="bids">{shown.bids.map(row('bid'))}</tbody>
+      <Held text={shown.held} />
     </table>
   );
 }
 
-function LadderRow({
-  bought,
-  choose,
-  decimals,
-  most,
-  own,
-  row: { level, total },
-  side,
-}: {
-  readonly side: 'ask' | 'bid';
-  readonly row: Row;
-  readonly most: number;
-  readonly decimals: number;
-  readonly own: ReadonlySet<string>;
-  /** Average price of the own shares. */
-  readonly bought: string | undefined;
+interface ShownRow {
+  readonly side: Side;
+  readonly cells: Cells;
   readonly choose: ((price: string) => void) | undefined;
-}) {
-  if (level === undefined) {
+}
+
+function LadderRow({ cells, choose, side }: ShownRow) {
+  if (cells.isEmpty.value) {
     return (
       <tr class="none">
         <td colSpan={3} />
       </tr>
     );
   }
-  const price = priceText(level.price, decimals);
   return (
-    <Filled
-      side={side}
-      price={price}
-      size={sharesText(level.size)}
-      total={sharesText(total)}
-      bar={(total / most).toFixed(BAR_DECIMALS)}
-      isOwn={own.has(price)}
-      isBought={price === bought}
-      choose={choose}
-    />
-  );
-}
-
-interface FilledRow {
-  readonly side: 'ask' | 'bid';
-  readonly price: string;
-  readonly size: string;
-  readonly total: string;
-  readonly bar: string;
-  readonly isOwn: boolean;
-  readonly isBought: boolean;
-  readonly choose: ((price: string) => void) | undefined;
-}
-
-/** A row that is made again only where one of its texts changes. Cells as in tape.tsx. */
-function Filled({ bar, choose, isBought, isOwn, price, side, size, total }: FilledRow) {
-  const chosen = useRef(choose);
-  chosen.current = choose;
-  return useMemo(
-    () => (
-      <tr data-own={isOwn || undefined} style={{ '--bar': bar }}>
-        <th scope="row">
+    <tr data-own={cells.isOwn} style={cells.bar}>
+      <th scope="row">
+        <span class="cell">
           {choose === undefined ? (
-            <span data-side={side}>{price}</span>
+            <span data-side={side}>{cells.price}</span>
           ) : (
-            <button type="button" data-side={side} onClick={() => chosen.current?.(price)}>
-              {price}
+            <button type="button" data-side={side} onClick={() => choose(cells.price.peek())}>
+              {cells.price}
             </button>
           )}
-          {isOwn && <span class="own">yours</span>}
-          {isBought && <span class="own">bought here</span>}
-        </th>
-        <td key={`size ${size}`}>{size}</td>
-        <td key={`total ${total}`}>{total}</td>
-      </tr>
-    ),
-    [bar, isBought, isOwn, price, side, size, total],
+          <Marks cells={cells} />
+        </span>
+      </th>
+      <td>
+        <span class="cell number">{cells.size}</span>
+      </td>
+      <td>
+        <span class="cell number">{cells.total}</span>
+      </td>
+    </tr>
   );
+}
+
+function Marks({ cells: { isBought, isOwn } }: { readonly cells: Cells }) {
+  return (
+    <>
+      {isOwn.value && <span class="own">yours</span>}
+      {isBought.value && <span class="own">bought here</span>}
+    </>
+  );
+}
+
+function Held({ text }: { readonly text: ReadonlySignal<string> }) {
+  if (text.value === '') return null;
+  return (
+    <tfoot>
+      <tr>
+        <td colSpan={3}>{text}</td>
+      </tr>
+    </tfoot>
+  );
+}
+
+/** Texts that change only where their own value does. */
+function cellsOf(tokenId: string, decimals: number): Cellular {
+  const book = computed(() => {
+    void bookVersion(tokenId).value;
+    const levels = levelsOf(tokenId);
+    const [asks, bids] = [rowsOf(levels?.asks ?? []), rowsOf(levels?.bids ?? [])];
+    return { asks, bids, scale: scaleOf(Math.max(asks.at(-1)!.total, bids.at(-1)!.total)) };
+  });
+  const own = computed(() => ownPrices(tokenId, decimals));
+  const held = computed(() =>
+    positions.value.find(({ asset, size }) => asset === tokenId && Number(size) > 0),
+  );
+  const bought = computed(() => held.value && priceText(Number(held.value.avgPrice), decimals));
+  const cells = (side: 'asks' | 'bids') =>
+    Array.from({ length: ROWS }, (_none, i): Cells => {
+      const level = (): Level | undefined => book.value[side][i]?.level;
+      const price = computed(() => priceText(level()?.price, decimals));
+      return {
+        isEmpty: computed(() => level() === undefined),
+        price,
+        size: computed(() => sharesText(level()?.size ?? 0)),
+        total: computed(() => sharesText(book.value[side][i]?.total ?? 0)),
+        bar: computed(() => barStyle(book.value[side][i]?.total ?? 0, book.value.scale)),
+        isOwn: computed(() => own.value.has(price.value) || undefined),
+        isBought: computed(() => price.value === bought.value),
+      };
+    });
+  return {
+    asks: cells('asks'),
+    bids: cells('bids'),
+    spread: computed(() => {
+      const { asks, bids } = book.value;
+      return spreadText(asks[0]?.level, bids[0]?.level, decimals);
+    }),
+    held: computed(() =>
+      held.value === undefined
+        ? ''
+        : `You have ${sharesText(Number(held.value.size))}, bought at ${bought.value}`,
+    ),
+  };
+}
+
+/** A custom property would be inherited by all that is in the row. */
+function barStyle(total: number, scale: number): string {
+  return `background-size: ${Math.round((100 * total) / scale)}% 100%`;
+}
+
+/** The next larger one of ten steps in a decade, so that a change of one row leaves the bars of most others. */
+function scaleOf(most: number): number {
+  return most > 0 ? 10 ** (Math.ceil(STEPS * Math.log10(most)) / STEPS) : 1;
 }
 
 function rowsOf(levels: readonly Level[]): Row[] {

@@ -1,8 +1,9 @@
 /**
  * The latest trades of an outcome, newest first: those of the node's list, then those of the stream. Rows stay, and their
- * texts move on; a number aligned to the right is a new cell, because browsers take one that grows for a shift of layout.
+ * texts move on.
  */
-import { useEffect, useState } from 'preact/hooks';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { NodeClient } from '../../../../client/client.ts';
 import { clockText, priceText, sharesText } from '../format.ts';
 import { publicClient } from '../node/api.ts';
@@ -23,22 +24,19 @@ interface Shown {
 
 export function Tape({ decimals, market, outcome }: Shown) {
   const token = market.tokens[outcome] ?? '';
-  const [trades, setTrades] = useState<readonly TapeTrade[]>([]);
+  const { count, rows, trades } = useMemo(() => listOf(decimals), [token, decimals]);
   useEffect(() => {
     let isOver = false;
-    setTrades([]);
     const since = Date.now();
     const stop = onTrade((of, trade) => {
-      if (of === token) setTrades((before) => [trade, ...before].slice(0, ROWS));
+      if (of === token) trades.value = [trade, ...trades.value].slice(0, ROWS);
     });
     readTrades(market.conditionId, outcome).then(
       (read) => {
         if (isOver) return;
-        setTrades((added) => {
-          const newest = read[0]?.at ?? 0;
-          const missing = added.filter(({ at }) => at > Math.max(newest, since - 1_000));
-          return [...missing, ...read].slice(0, ROWS);
-        });
+        const newest = read[0]?.at ?? 0;
+        const missing = trades.value.filter(({ at }) => at > Math.max(newest, since - 1_000));
+        trades.value = [...missing, ...read].slice(0, ROWS);
       },
       () => undefined,
     );
@@ -46,8 +44,8 @@ export function Tape({ decimals, market, outcome }: Shown) {
       isOver = true;
       stop();
     };
-  }, [token]);
-  if (trades.length === 0) return <p class="muted">No trade yet</p>;
+  }, [trades]);
+  if (count.value === 0) return <p class="muted">No trade yet</p>;
   return (
     <Scroll label="Latest trades">
       <table class="tabular">
@@ -60,18 +58,48 @@ export function Tape({ decimals, market, outcome }: Shown) {
           </tr>
         </thead>
         <tbody>
-          {trades.map(({ at, id, isSell, price, size }, row) => (
+          {rows.slice(0, count.value).map(({ price, side, size, taker, time }, row) => (
             <tr key={row}>
-              <td>{clockText(at)}</td>
-              <td class={isSell ? 'is-sell' : 'is-buy'}>{isSell ? '▼ Sell' : '▲ Buy'}</td>
-              <td key={`price ${id}`}>{priceText(price, decimals)}</td>
-              <td key={`size ${id}`}>{sharesText(size)}</td>
+              <td>
+                <span class="cell">{time}</span>
+              </td>
+              <td class={side}>
+                <span class="cell">{taker}</span>
+              </td>
+              <td>
+                <span class="cell number">{price}</span>
+              </td>
+              <td>
+                <span class="cell number">{size}</span>
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
     </Scroll>
   );
+}
+
+/** Texts of a trade. */
+type Row = Readonly<Record<'time' | 'side' | 'taker' | 'price' | 'size', ReadonlySignal<string>>>;
+
+function listOf(decimals: number) {
+  const trades = signal<readonly TapeTrade[]>([]);
+  const rows = Array.from({ length: ROWS }, (_none, i): Row => {
+    const of = (text: (trade: TapeTrade) => string): ReadonlySignal<string> =>
+      computed(() => {
+        const trade = trades.value[i];
+        return trade === undefined ? '' : text(trade);
+      });
+    return {
+      time: of(({ time }) => time),
+      side: of(({ isSell }) => (isSell ? 'is-sell' : 'is-buy')),
+      taker: of(({ isSell }) => (isSell ? '▼ Sell' : '▲ Buy')),
+      price: of(({ price }) => priceText(price, decimals)),
+      size: of(({ size }) => sharesText(size)),
+    };
+  });
+  return { trades, rows, count: computed(() => trades.value.length) };
 }
 
 type Rows = Awaited<ReturnType<NodeClient['marketData']['trades']>>;
@@ -86,16 +114,15 @@ async function readTrades(market: string, outcome: number): Promise<TapeTrade[]>
     if (known === undefined) matches.set(row.transactionHash, [row]);
     else known.push(row);
   }
-  const trades = [...matches.values()].flatMap((match) => tradesOf(match, outcome));
-  return trades.map((trade, i) => ({ ...trade, id: `list ${i}` }));
+  return [...matches.values()].flatMap((match) => tradesOf(match, outcome));
 }
 
 /**
  * Trades of an outcome in a match, the last price first. Only rows of makers count, because the taker's has an average.
  * @param match its rows, the taker's first
  */
-function tradesOf([taker, ...makers]: Rows, outcome: number): Omit<TapeTrade, 'id'>[] {
-  const trades = new Map<number, Omit<TapeTrade, 'id'>>();
+function tradesOf([taker, ...makers]: Rows, outcome: number): TapeTrade[] {
+  const trades = new Map<number, TapeTrade>();
   for (const { outcomeIndex, price: own, size, timestamp } of makers) {
     // Where a pair was minted or merged, both outcomes were traded, on the same side.
     const isTakers = Number(outcomeIndex) !== outcome;
@@ -104,7 +131,8 @@ function tradesOf([taker, ...makers]: Rows, outcome: number): Omit<TapeTrade, 'i
     const price = isTakers ? Math.round((1 - paid) * PRICE_STEPS) / PRICE_STEPS : paid;
     const before = trades.get(price)?.size ?? 0;
     const at = Number(timestamp) * 1_000;
-    trades.set(price, { at, price, size: before + Number(size), isSell: taker?.side === 'SELL' });
+    const isSell = taker?.side === 'SELL';
+    trades.set(price, { at, time: clockText(at), price, size: before + Number(size), isSell });
   }
   return [...trades.values()].reverse();
 }

@@ -1,9 +1,10 @@
 /** An event: its markets with their chances, the history of the leading ones, and the rules. */
-import { useEffect } from 'preact/hooks';
+import { computed, untracked } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
 import { momentText, volumeText } from '../format.ts';
 import { useTokens } from '../node/follow.ts';
 import { useLoaded } from '../node/load.ts';
-import { type MarketEvent, readEvent } from '../node/markets.ts';
+import { type Market, type MarketEvent, readEvent } from '../node/markets.ts';
 import { chanceOf } from '../parts/chance.tsx';
 import { HistoryChart } from '../parts/history-chart.tsx';
 import { MarketLinks } from '../parts/market-links.tsx';
@@ -25,13 +26,10 @@ export function EventView({ id }: { readonly id: string }) {
 function Event({ event }: { readonly event: MarketEvent }) {
   const { endDate, markets, rules, tags, title } = event;
   const volume = markets.reduce((sum, market) => sum + market.volume, 0);
-  const known = markets.map((market) => chanceOf(market, 0));
   const isWhole = markets.length > 1 && markets.every(({ negRisk }) => negRisk);
-  const sum = known.reduce<number>((all, chance) => all + (chance ?? 0), 0);
-  const leading = markets
-    .map((market, i) => ({ market, chance: known[i] ?? 0 }))
-    .sort((a, b) => b.chance - a.chance)
-    .slice(0, LEADING);
+  const percent = useMemo(() => computed(() => String(Math.round(100 * sumOf(markets)))), [event]);
+  // Those that lead when the event is read: with each change of a price the chart would be another one.
+  const leading = useMemo(() => untracked(() => leadingOf(markets)), [event]);
   return (
     <div class="event">
       <header>
@@ -41,17 +39,15 @@ function Event({ event }: { readonly event: MarketEvent }) {
           {tags.length > 0 && ` · ${tags.join(', ')}`}
         </p>
       </header>
-      <section class="card" aria-label="Markets of the event">
+      <section class="card list" aria-label="Markets of the event">
         <MarketLinks markets={markets} isLarge />
-        {isWhole && (
-          <p class="muted">One of these wins. The chances add up to {Math.round(sum * 100)} %.</p>
-        )}
+        {isWhole && <p class="muted">One of these wins. The chances add up to {percent} %.</p>}
       </section>
-      <section class="card" aria-label="History of the chances">
+      <section class="card history" aria-label="History of the chances">
         <HistoryChart
-          lines={leading.map(({ market }) => ({
-            tokenId: market.tokens[0] ?? '',
-            name: market.question,
+          lines={leading.map(({ question, tokens }) => ({
+            tokenId: tokens[0] ?? '',
+            name: question,
           }))}
         />
       </section>
@@ -61,4 +57,13 @@ function Event({ event }: { readonly event: MarketEvent }) {
       </section>
     </div>
   );
+}
+
+function sumOf(markets: readonly Market[]): number {
+  return markets.reduce((sum, market) => sum + (chanceOf(market, 0) ?? 0), 0);
+}
+
+function leadingOf(markets: readonly Market[]): Market[] {
+  const chances = new Map(markets.map((market) => [market, chanceOf(market, 0) ?? 0]));
+  return [...markets].sort((a, b) => chances.get(b)! - chances.get(a)!).slice(0, LEADING);
 }

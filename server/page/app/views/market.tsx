@@ -1,6 +1,6 @@
 /** A market: price, history, book and trades of one outcome, the own position, and the ticket. */
-import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { computed, type Signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
 import {
   chanceText,
   decimalsOf,
@@ -111,8 +111,7 @@ function Head({
   readonly outcome: number;
   readonly decimals: number;
 }) {
-  const quote = quoteOf(market.tokens[outcome] ?? '').value;
-  const { ask, bid, last } = quote;
+  const texts = useMemo(() => textsOf(market, outcome, decimals), [market, outcome, decimals]);
   const shares = heldShares.value.get(market.tokens[outcome] ?? '') ?? 0;
   const own = session.value;
   const name = market.outcomes[outcome] ?? '';
@@ -128,18 +127,16 @@ function Head({
       <MarketOutcome market={market} />
       {market.resolution === undefined && (
         <p class="price">
-          <strong class="tabular">{chanceText(chanceOf(market, outcome))}</strong>
+          <strong class="tabular">{texts.chance}</strong>
           <span>
-            chance of {name}, {sourceText(quote)}
+            chance of {name}, {texts.source}
           </span>
         </p>
       )}
       <dl class="facts tabular">
-        {market.resolution === undefined && <Fact name="Buy at" value={priceText(ask, decimals)} />}
-        {market.resolution === undefined && (
-          <Fact name="Sell at" value={priceText(bid, decimals)} />
-        )}
-        <Fact name="Last trade" value={priceText(last, decimals)} />
+        {market.resolution === undefined && <Fact name="Buy at" value={texts.ask} />}
+        {market.resolution === undefined && <Fact name="Sell at" value={texts.bid} />}
+        <Fact name="Last trade" value={texts.last} />
         <Fact name="Traded" value={volumeText(market.volume)} />
         {(held !== undefined || shares > 0) && (
           <Fact
@@ -155,4 +152,16 @@ function Head({
       {own !== undefined && <OpenOrders own={own} only={market.conditionId} />}
     </header>
   );
+}
+
+/** Texts that the stream of the market changes. */
+function textsOf(market: Market, outcome: number, decimals: number) {
+  const quote = quoteOf(market.tokens[outcome] ?? '');
+  return {
+    ask: computed(() => priceText(quote.value.ask, decimals)),
+    bid: computed(() => priceText(quote.value.bid, decimals)),
+    last: computed(() => priceText(quote.value.last, decimals)),
+    chance: computed(() => chanceText(chanceOf(market, outcome))),
+    source: computed(() => sourceText(quote.value)),
+  };
 }
