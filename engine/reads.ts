@@ -46,7 +46,7 @@ import type {
   TicksPerUnit,
   TokenRow,
 } from './tables/units.ts';
-import { MICRO, mulDivFloor } from './tables/units.ts';
+import { fillRowAt, MICRO, mulDivFloor } from './tables/units.ts';
 
 type StateTable = Pick<Tables, 'state'>;
 
@@ -388,7 +388,7 @@ export interface FillRows {
 }
 
 export function fillRow({ fillRows }: Pick<Tables, 'fillRows'>, sequence: number): FillRow {
-  return (sequence % fillRows) as FillRow;
+  return fillRowAt(sequence, fillRows);
 }
 
 export function fillRowsOf(stored: Uint8Array): FillRows {

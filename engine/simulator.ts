@@ -65,6 +65,7 @@ import { allocateEngine } from './tables/tables.ts';
 import {
   type AccountRow,
   collateralOf,
+  fillRowAt,
   type MicroShares,
   type OrderRow,
   type Pips,
@@ -354,8 +355,9 @@ export class Simulator {
     const { t } = this.engine;
     const found: SimulatedFill[] = [];
     for (let sequence = from; sequence < t.state[State.fills]!; sequence++) {
-      const i = (sequence % t.fillRows) * FILL_WORDS;
-      const f = (sequence % t.fillRows) * FILL_DOUBLES;
+      const row = fillRowAt(sequence, t.fillRows);
+      const i = row * FILL_WORDS;
+      const f = row * FILL_DOUBLES;
       found.push({
         sequence,
         taker: t.fillI[i + Fill.takerId + ID_WORDS - 1]!,

@@ -72,7 +72,7 @@ export async function writeDay(dataDir: string, shape: DayShape): Promise<Day> {
   });
   const day = new DayWriter(log);
   const { books = BOOKS, hasLedger = false } = shape;
-  await day.write(markets(books, hasLedger));
+  await day.write(marketsOf(books, hasLedger));
   const orders = new Orders(SEED, books);
   for (let wallet = 0; hasLedger && wallet < WALLETS; wallet++) {
     await day.write(orders.funds(wallet));
@@ -247,7 +247,7 @@ export function applyBatch(
   return { entry: { sequence, time, after, payload }, orders, end: at };
 }
 
-function markets(books: number, hasLedger: boolean): CommandBuffer {
+export function marketsOf(books: number, hasLedger = false): CommandBuffer {
   const out = new CommandBuffer(1 << 14);
   if (hasLedger) encodeConfigure(out, 0, CAPACITIES.history, 0, 0, 0, true);
   const id = (n: number): Int32Array => new Int32Array([n, 1, 1, 1, 1, 1, 1, 1]);

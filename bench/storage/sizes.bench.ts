@@ -1,25 +1,32 @@
 /**
  * `npm run bench -- sizes`: bytes of each thing that a node holds many of. Rows are counted by the tables, of which a node
- * has two copies, its own and the projector's. Connections are measured by the growth of a node's resident memory.
+ * has two copies, its own and the projector's. Connections are measured by the growth of a node's resident memory, and
+ * the rings by that of a process that trades in two engines until they have gone round.
  *
  * Not measured: bytes on disk, and what a subscription adds with each further token.
  */
+import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
+import { type CommandBuffer, commandWords } from '../../engine/commands.ts';
+import { Engine } from '../../engine/engine.ts';
+import { closedCount, fillCount, lastBatch } from '../../engine/reads.ts';
 import {
   type Capacities,
   closedRows,
   DEFAULT_CAPACITIES,
   fillRows,
   orderRows,
+  withoutReachBeside,
 } from '../../engine/tables/capacities.ts';
-import { tableShapes } from '../../engine/tables/tables.ts';
+import { allocateEngine, tableShapes } from '../../engine/tables/tables.ts';
 import { print } from '../common/figures.ts';
 import { LocalNode } from '../load/load-node.ts';
+import { BATCH, marketsOf, Orders } from './log-day.ts';
 
 /** Connections of each kind. */
 export const CONNECTIONS_FULL = 4_000;
@@ -33,11 +40,13 @@ export interface RowSizes {
   readonly position: number;
   /** Everything, touched or not. */
   readonly tables: number;
-  /** Rings of fills and of closed orders once they have gone round, with the rows and ids of those orders. */
+  /** Rings of fills and of closed orders once they have gone round, with the rows and ids of those orders; both copies. */
   readonly rings: number;
 }
 
 const COPIES = 2;
+const BOOKS = 1_000;
+const ROUND = 10_000;
 const MB = 1e6;
 const KB = 1_024;
 const SETTLE_MS = 1_000;
@@ -67,8 +76,40 @@ export function rowSizes(capacities: Capacities): RowSizes {
     account: ofAccount / accounts,
     position: ofPosition / positions,
     tables: Object.values(shapes).reduce((sum, bytes) => sum + bytes, 0),
-    rings: shapes.fills + history * closedOrder,
+    rings:
+      shapes.fills +
+      tableShapes(withoutReachBeside(capacities)).fills +
+      COPIES * history * closedOrder,
   };
+}
+
+/** Bytes by which resident memory grows while both copies of the tables go round their rings of fills. */
+function ringsTouched(capacities: Capacities): number {
+  const before = process.memoryUsage.rss();
+  const engines = [capacities, withoutReachBeside(capacities)].map(
+    (each) => new Engine(allocateEngine(each)),
+  );
+  const apply = (commands: CommandBuffer): void => {
+    for (const engine of engines) applyAll(engine, commands);
+  };
+  apply(marketsOf(BOOKS));
+  const orders = new Orders(undefined, BOOKS);
+  for (let fills = 0; fills < fillRows(capacities) + ROUND; fills += ROUND)
+    apply(orders.pairs(ROUND));
+  for (const { t } of engines) assert(fillCount(t) > t.fillRows, 'it went round');
+  globalThis.gc?.();
+  return process.memoryUsage.rss() - before;
+}
+
+function applyAll(engine: Engine, { f64, i32, words }: CommandBuffer): void {
+  for (let at = 0; at < words; ) {
+    engine.begin(lastBatch(engine.t) + 1, closedCount(engine.t));
+    for (let i = 0; i < BATCH && at < words; i++) {
+      engine.apply(i32, f64, at);
+      at += commandWords(i32, at);
+    }
+    engine.end();
+  }
 }
 
 /** Bytes of an idle connection, and of a client of the market stream. */
@@ -110,7 +151,11 @@ export async function connectionSizes(count: number): Promise<ConnectionSizes> {
   }
 }
 
-export async function sizesSuite(connections: number): Promise<RowSizes & ConnectionSizes> {
+/** @param capacities of the engines that trade */
+export async function sizesSuite(
+  connections: number,
+  capacities: Capacities = DEFAULT_CAPACITIES,
+): Promise<RowSizes & ConnectionSizes & { readonly touched: number }> {
   const rows = rowSizes(DEFAULT_CAPACITIES);
   const inBoth = (name: string, bytes: number): void =>
     print(name, `${bytes.toFixed(0)} bytes, ${(COPIES * bytes).toFixed(0)} in both copies`);
@@ -121,12 +166,14 @@ export async function sizesSuite(connections: number): Promise<RowSizes & Connec
   inBoth('a position', rows.position);
   const total = (bytes: number): string =>
     `${((COPIES * bytes) / MB).toFixed(0)} MB in both copies`;
-  print('full rings', total(rows.rings));
+  print('full rings, by their rows', `${(rows.rings / MB).toFixed(0)} MB in both copies`);
+  const touched = ringsTouched(capacities);
+  print('two engines that went round their rings', `${(touched / MB).toFixed(0)} MB resident`);
   print('all tables, of which the system holds what was touched', total(rows.tables));
   const sizes = await connectionSizes(connections);
   print('an idle connection', `${(sizes.idle / KB).toFixed(1)} KB`);
   print('a stream client', `${(sizes.streamClient / KB).toFixed(1)} KB`);
-  return { ...rows, ...sizes };
+  return { ...rows, ...sizes, touched };
 }
 
 async function tokenOf(url: URL): Promise<string> {

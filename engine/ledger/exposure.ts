@@ -39,6 +39,7 @@ export function partOfSets(sets: number, outcome: number, outcomes: number): num
 
 /** Sums of freshly loaded tables, which snapshots leave out. */
 export function sumCosts({ ledger, positionCosts, positionI }: Tables, sums: Float64Array): void {
+  if (ledger[Ledger.exposurePerWallet] === 0) return;
   for (let row = 1; row <= ledger[Ledger.positionRows]!; row++) {
     sums[positionI[(row << POSITION_I) | Position.account]!]! += positionCosts[row]!;
   }
@@ -46,6 +47,8 @@ export function sumCosts({ ledger, positionCosts, positionI }: Tables, sums: Flo
 
 export function auditCosts(t: Tables): void {
   const { ledger, positionCosts, positionF, walletCosts } = t;
+  // Without a limit ever the tables of costs are not touched, and take no memory.
+  if (ledger[Ledger.exposurePerWallet] === 0) return;
   const sums = new Float64Array(walletCosts.length);
   sumCosts(t, sums);
   for (let row = 1; row <= ledger[Ledger.positionRows]!; row++) {

@@ -19,7 +19,7 @@ import type {
   TokenRow,
 } from '../tables/units.ts';
 import * as units from '../tables/units.ts';
-import { collateralOf, feeOf, scheduleFeeOf } from '../tables/units.ts';
+import { collateralOf, feeOf, fillRowAt, scheduleFeeOf } from '../tables/units.ts';
 import { copyId } from '../tables/words.ts';
 import { beginUnsettled, holdFill, supersede } from './unsettled.ts';
 
@@ -158,7 +158,7 @@ function record(
   const taker = takerOrder << ORDER_I;
   const maker = makerOrder << ORDER_I;
   const sequence = t.state[State.fills]!;
-  const at = sequence & (t.fillRows - 1);
+  const at = fillRowAt(sequence, t.fillRows);
   const f = at * FILL_DOUBLES;
   fillF[f + Fill.time] = context.time;
   fillF[f + Fill.size] = legs[Leg.size]!;

@@ -27,7 +27,7 @@ import type {
   Ticks,
   TokenRow,
 } from '../tables/units.ts';
-import { mulDivFloor, PIPS_PER_UNIT } from '../tables/units.ts';
+import { fillRowAt, mulDivFloor, PIPS_PER_UNIT } from '../tables/units.ts';
 import { findAccount, makeAccount } from './accounts.ts';
 import { isDelayed } from './delayed.ts';
 import { closeRested, findOrder } from './orders.ts';
@@ -133,7 +133,7 @@ export function print(
   context.touch(p.book);
   lastTrade(t, token, pips, sells);
   const sequence = t.state[State.fills]!;
-  const row = sequence & (t.fillRows - 1);
+  const row = fillRowAt(sequence, t.fillRows);
   const { fillF, fillI } = t;
   const f = row * FILL_DOUBLES;
   const i = row * FILL_WORDS;

@@ -40,6 +40,7 @@ import type {
   PositionRow,
   TokenRow,
 } from '../tables/units.ts';
+import { fillRowAt } from '../tables/units.ts';
 import { findOrder } from './orders.ts';
 import { RejectReason, type RejectReasonCode } from './reject-reasons.ts';
 
@@ -100,7 +101,7 @@ export function holdFill(context: EngineContext, taker: OrderRow, maker: OrderRo
   const w = row << UNSETTLED_I;
   const f = row << UNSETTLED_F;
   const sequence = state[State.fills]! - 1;
-  const fill = (sequence & (t.fillRows - 1)) * FILL_WORDS;
+  const fill = fillRowAt(sequence, t.fillRows) * FILL_WORDS;
   fillI[fill + Fill.terms]! |= FillTerm.unsettled | (settleFails === 0 ? 0 : FillTerm.fails);
   for (let i = 0; i < FILL_WORDS; i++) unsettledI[w + i] = fillI[fill + i]!;
   unsettledF[f + Unsettled.sequence] = sequence;

@@ -130,12 +130,24 @@ export function operatorIdRows({ operatorIds }: Capacities): number {
 }
 
 /**
- * Rows of the ring of fills. A fill ends a maker or a taker, so fills that wait for the log are at most the open
- * orders, the delayed ones, and two for each waiting command.
+ * Fills that wait for the log: a fill ends a maker or a taker, so they are at most the open orders, the delayed ones,
+ * and two for each waiting command.
  */
+function waitingFills({ orders }: Capacities): number {
+  return orders + DELAYED_ORDERS_MAX + 2 * UNLOGGED_COMMANDS_MAX;
+}
+
+/** Rows of the ring of fills: those that can be reached, and beside them those that wait. */
 export function fillRows(capacities: Capacities): number {
-  const { orders, trades } = capacities;
-  return ringRows(trades + orders + DELAYED_ORDERS_MAX + 2 * UNLOGGED_COMMANDS_MAX);
+  return capacities.trades + waitingFills(capacities);
+}
+
+/**
+ * Tables whose fills are those that can be reached or those that wait, whichever are more: for a thread that reads no
+ * older fill while newer ones wait, as the projector.
+ */
+export function withoutReachBeside(capacities: Capacities): Capacities {
+  return { ...capacities, trades: Math.max(0, capacities.trades - waitingFills(capacities)) };
 }
 
 assert(REQUESTS_KEPT <= REQUEST_ROWS, 'a ring has room for what is kept');

@@ -53,13 +53,14 @@ const REGION_SHIFT = 14;
  */
 export function byRegion(index: Int32Array, entries: Int32Array): Int32Array {
   const starts = new Int32Array((index.length >>> (1 + REGION_SHIFT)) + 2);
+  const shift = Math.clz32((index.length >>> 1) - 1);
   for (let i = 0; i < entries.length; i += 2) {
-    starts[(home(index, entries[i]!) >>> REGION_SHIFT) + 1]! += 2;
+    starts[((Math.imul(entries[i]!, GOLDEN) >>> shift) >>> REGION_SHIFT) + 1]! += 2;
   }
   for (let region = 1; region < starts.length; region++) starts[region]! += starts[region - 1]!;
   const sorted = new Int32Array(entries.length);
   for (let i = 0; i < entries.length; i += 2) {
-    const region = home(index, entries[i]!) >>> REGION_SHIFT;
+    const region = (Math.imul(entries[i]!, GOLDEN) >>> shift) >>> REGION_SHIFT;
     const at = starts[region]!;
     starts[region] = at + 2;
     sorted[at] = entries[i]!;
@@ -70,7 +71,14 @@ export function byRegion(index: Int32Array, entries: Int32Array): Int32Array {
 
 export function indexFill(index: Int32Array, entries: Int32Array): void {
   const sorted = byRegion(index, entries);
-  for (let i = 0; i < sorted.length; i += 2) indexInsert(index, sorted[i]!, sorted[i + 1]!);
+  const mask = (index.length >>> 1) - 1;
+  const shift = Math.clz32(mask);
+  for (let i = 0; i < sorted.length; i += 2) {
+    let at = Math.imul(sorted[i]!, GOLDEN) >>> shift;
+    while (index[2 * at + 1] !== 0) at = (at + 1) & mask;
+    index[2 * at] = sorted[i]!;
+    index[2 * at + 1] = sorted[i + 1]!;
+  }
 }
 
 export function indexRemove(index: Int32Array, tag: number, row: number): boolean {

@@ -83,6 +83,14 @@ export function mulDivFloor(quantity: number, numerator: number, denominator: nu
   return whole * numerator + Math.floor((rest * numerator) / denominator);
 }
 
+/**
+ * Row of a fill in a ring of so many rows: the remainder, without the call that `%` is for numbers of more than 32
+ * bits. `| 0` makes it a whole number for the machine, too, at each of the row's words.
+ */
+export function fillRowAt(sequence: number, rows: number): FillRow {
+  return ((sequence - Math.floor(sequence / rows) * rows) | 0) as FillRow;
+}
+
 /** Cost of `shares` at a price in micro-units, rounded down (docs/protocol.md#settlement). */
 export function collateralOf(
   shares: MicroShares,

@@ -23,6 +23,7 @@ import {
   type Capacities,
   DELAYED_STEP_MAX,
   UNLOGGED_COMMANDS_MAX,
+  withoutReachBeside,
 } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ControlRecordStore } from '../control-records/control-record-store.ts';
@@ -127,8 +128,9 @@ export class LogProjector {
     this.written = positionOf(this.derived);
     this.kept = new ControlRecordStore(dataDir, { durability, readOnly: false });
     this.keptTo = this.kept.position()?.sequence ?? 0;
+    const { capacities, logFirst } = options;
     const begun = beginBehind(
-      options,
+      { capacities: withoutReachBeside(capacities), logFirst },
       this.snapshots,
       this.written.sequence,
       this.warn,
@@ -399,8 +401,9 @@ export class LogProjector {
     const { tables } = this;
     this.attempted = lastBatch(tables);
     this.attemptedAt = now;
-    const reach = fillCount(tables) - this.options.capacities.trades;
-    this.imaging = this.snapshots.save(this.tables, Math.max(0, reach, this.firstFill));
+    const { trades } = this.options.capacities;
+    const reach = fillCount(tables) - trades;
+    this.imaging = this.snapshots.save(tables, Math.max(0, reach, this.firstFill), trades);
   }
 
   private snapshotStep(): boolean {

@@ -75,7 +75,8 @@ test('sizes of accounts and positions are those of the tables', () => {
 });
 
 test('the sizes suite measures connections of a node beside the rows of its tables', async () => {
-  const { closedOrder, fill, restingOrder } = await sizesSuite(20);
+  const small = { ...DEFAULT_CAPACITIES, orders: 4_096, trades: 1_000, history: 4_096 };
+  const { closedOrder, fill, restingOrder } = await sizesSuite(20, small);
   // A row of 128 bytes and its index; rows of 32 and 8 bytes of a queue, a link and an expiry; 8 of the ring.
   assert.deepEqual([restingOrder, closedOrder, fill].map(Math.round), [188, 152, 160]);
 });
