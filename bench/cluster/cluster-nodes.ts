@@ -1,5 +1,5 @@
 /**
- * The nodes of the suite `cluster`: two of a cluster, or one alone, each a process with a directory of its own.
+ * The nodes of the suite `cluster`: those of a cluster, or one alone, each a process with a directory of its own.
  *
  * Thread: the suite's only one.
  */
@@ -31,14 +31,27 @@ export async function startPair(
   name: string,
   settings: NodeJS.ProcessEnv = {},
 ): Promise<Pair> {
+  const [leader, follower] = await startCluster(stage, name, ['leader', 'follower'], settings);
+  return { leader: leader!, follower: follower! };
+}
+
+/** @param ids of its nodes; the first one leads */
+export async function startCluster(
+  stage: Stage,
+  name: string,
+  ids: readonly string[],
+  settings: NodeJS.ProcessEnv = {},
+): Promise<readonly LocalNode[]> {
   const cluster = { CLUSTER: stage.etcd.address(name), CLUSTER_SECRET: 'bench'.repeat(8) };
   const start = async (node: string): Promise<LocalNode> => {
     const port = await freePort();
     const own = { NODE_ID: node, ADVERTISE: `http://127.0.0.1:${port}` };
     const all = { ...cluster, ...own, CLUSTER_SILENCE_MS: SILENCE_MS, ...settings };
-    return startNode(stage, `${name}-${node}`, all, port, `${name}-leader`);
+    return startNode(stage, `${name}-${node}`, all, port, `${name}-${ids[0]}`);
   };
-  return { leader: await start('leader'), follower: await start('follower') };
+  const nodes: LocalNode[] = [];
+  for (const id of ids) nodes.push(await start(id));
+  return nodes;
 }
 
 /** A node without a cluster. */

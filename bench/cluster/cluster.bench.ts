@@ -14,6 +14,7 @@ import { handovers } from './handovers.ts';
 import { oneOrder } from './one-order.ts';
 import { manyChecked, type ProcessorShape, signedCosts } from './processor.ts';
 import { type ReadShape, readsBeside } from './reads.ts';
+import { saturationOnPaper } from './saturation.ts';
 
 export interface ClusterShape extends ProcessorShape {
   /** Orders that are sent one at a time. */
@@ -37,6 +38,7 @@ const CLUSTER_PARTS = {
     ...(await signedCosts(stage, shape)),
     ...(await manyChecked(stage, shape)),
   ],
+  saturation: saturationOnPaper,
   reads: (stage, { reads }) => readsBeside(stage, reads),
   handover: (stage, shape) => handovers(stage, shape.handovers),
   single: besideBaseline,
