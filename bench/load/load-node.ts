@@ -27,17 +27,21 @@ function program(path: string): string {
   return join(root, `${path}${SUFFIX}`);
 }
 
-/** Resolves when GET /time answers; rejects after a deadline, or when `gone` says why not to wait. */
-export async function untilUp(url: URL, gone: () => string | undefined): Promise<void> {
+/** Resolves when `path` answers 200; rejects after a deadline, or when `gone` says why not to wait. */
+export async function untilUp(
+  url: URL,
+  gone: () => string | undefined,
+  path = '/time',
+): Promise<void> {
   const client = openClient(url);
   const deadline = performance.now() + START_TIMEOUT_MS;
   try {
     for (;;) {
-      const reply = await client.send('GET', '/time').catch(() => undefined);
+      const reply = await client.send('GET', path).catch(() => undefined);
       if (reply?.status === 200) return;
       const reason = gone();
       if (reason !== undefined) throw new Error(reason);
-      if (performance.now() > deadline) throw new Error(`no answer to GET /time at ${url}`);
+      if (performance.now() > deadline) throw new Error(`no answer to GET ${path} at ${url}`);
       await pause(POLL_MS);
     }
   } finally {
@@ -215,6 +219,8 @@ export class LocalNode {
     const began = performance.now();
     await untilUp(this.url, () => this.#gone());
     this.#startMs = performance.now() - began;
+    // The port opens before operations do.
+    if (this.#adminUrl !== undefined) await untilUp(this.#adminUrl, () => this.#gone(), '/ready');
   }
 
   #gone(): string | undefined {

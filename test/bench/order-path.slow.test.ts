@@ -66,7 +66,7 @@ test('the order-path suite saturates this build and an older one by turns', {
   ]);
   assert.deepEqual(
     ratios.map(({ aim }) => aim),
-    [0.85, 0.75, 1.3, 1.3, 1.25, 1.25],
+    [0.92, 0.75, 1.3, 1.3, 1.25, 1.25],
   );
   assert(ratios.every(({ ratio }) => ratio > 0));
 });
