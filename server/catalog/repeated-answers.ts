@@ -12,8 +12,9 @@ const QUESTIONS_MAX = 4_096;
 const QUESTION_UNITS_MAX = 512;
 
 export class RepeatedAnswers {
-  /** Answers by question; `undefined` where it was asked once. */
-  private readonly answers = new Map<string, Uint8Array | undefined>();
+  private readonly answers = new Map<string, Uint8Array>();
+  /** Questions that were asked once. */
+  private readonly asked = new Set<string>();
   private readonly bytesMax: number;
   private bytes = 0;
 
@@ -27,19 +28,21 @@ export class RepeatedAnswers {
 
   /** @param isStable the bytes stay unchanged; others are copied */
   add(question: string, bytes: Uint8Array, isStable: boolean): void {
-    const { answers } = this;
-    if (!answers.has(question)) {
-      if (answers.size < QUESTIONS_MAX && question.length <= QUESTION_UNITS_MAX) {
-        answers.set(question, undefined);
-      }
-    } else if (this.bytes + bytes.length <= this.bytesMax) {
+    const { answers, asked } = this;
+    if (question.length > QUESTION_UNITS_MAX || answers.has(question)) return;
+    if (!asked.has(question)) {
+      if (asked.size >= QUESTIONS_MAX) asked.clear();
+      asked.add(question);
+    } else if (answers.size < QUESTIONS_MAX && this.bytes + bytes.length <= this.bytesMax) {
       this.bytes += bytes.length;
       answers.set(question, isStable ? bytes : new Uint8Array(bytes));
+      asked.delete(question);
     }
   }
 
   clear(): void {
     this.answers.clear();
+    this.asked.clear();
     this.bytes = 0;
   }
 }

@@ -8,7 +8,6 @@
  *
  * Thread: any; pure. Non-goals: whether the named things exist.
  */
-import { BoundedCache } from './bounded-cache.ts';
 import { errorBodyOf } from './error-bodies.ts';
 import { compileShape, type Static, type TObject, type TSchema } from './schema.ts';
 
@@ -75,18 +74,21 @@ export function compileFields<Query extends object, F extends Field>(
   parts: QueryParts<Query, F>,
 ): QuerySpec<Query> {
   const parse = parserOf(parts);
-  const known = new BoundedCache<string, Query>(QUERIES_MAX, (text) => {
-    if (text.length > QUERY_UNITS_MAX) return undefined;
-    const ignored: string[] = [];
-    const query = parse(text, [], ignored);
-    // What is refused, or has names to be shown, is read again.
-    return typeof query === 'string' || ignored.length > 0 ? undefined : Object.freeze(query);
-  });
+  const known = new Map<string, Query>();
   return {
     schema: parts.schema,
-    parse(query, fromPath = [], ignored) {
-      const isPlain = fromPath.length === 0;
-      return (isPlain ? known.get(query) : undefined) ?? parse(query, fromPath, ignored);
+    parse(query, fromPath = [], ignored = []) {
+      const isPlain = fromPath.length === 0 && query.length <= QUERY_UNITS_MAX;
+      const retained = isPlain ? known.get(query) : undefined;
+      if (retained !== undefined) return retained;
+      const before = ignored.length;
+      const parsed = parse(query, fromPath, ignored);
+      // What is refused, or has names to be shown, is read again.
+      if (isPlain && typeof parsed !== 'string' && ignored.length === before) {
+        if (known.size >= QUERIES_MAX) known.clear();
+        known.set(query, Object.freeze(parsed));
+      }
+      return parsed;
     },
   };
 }

@@ -6,7 +6,6 @@
  */
 import assert from 'node:assert/strict';
 import type { Capacities } from '../../engine/tables/capacities.ts';
-import { tableShapes } from '../../engine/tables/tables.ts';
 import { isLoopback } from '../http/address.ts';
 import { unknownNames } from './config-names.ts';
 import { PROFILES, type Setting, TOKEN } from './kinds.ts';
@@ -72,7 +71,6 @@ export function readConfig(
     problems.push(...problemsOf(values));
   if (set.has(SETTINGS.ledger.variable)) problems.push(...ledgerProblems(values));
   const config = values as Config;
-  if (problems.length === 0) problems.push(...tableProblems(config.capacities));
   const { logFormat = 'auto', logLevel = 'info' } = config as Partial<Config>;
   if (problems.length > 0) return { ok: false, problems, log: { logFormat, logLevel } };
   const demo = config.demo && !argv.includes(NO_DEMO);
@@ -210,20 +208,6 @@ function mirrorProblems({ cluster, mirrorStreamUrl, mirrorUrl }: Partial<Config>
       : ['MIRROR_STREAM_URL is of no use without MIRROR_URL'];
   }
   return cluster === undefined ? [] : ['MIRROR_URL is for a node that is alone, without CLUSTER'];
-}
-
-const TABLE_BYTES_MAX = 2 ** 32;
-
-/** Node 20 bounds the length of an array, and each table is one. */
-function tableProblems(capacities: Capacities): string[] {
-  const bytes = tableShapes(capacities);
-  return [
-    ['TRADES_MAX and ORDERS_MAX', 'fills', bytes.fills] as const,
-    ['ORDERS_MAX and ORDER_HISTORY', 'orders', bytes.orders] as const,
-  ].flatMap(([names, table, size]) => {
-    if (size <= TABLE_BYTES_MAX) return [];
-    return `${names} are too large together: their ${table} would take ${size} bytes, more than 2^32`;
-  });
 }
 
 function quoted(value: string): string {

@@ -93,6 +93,11 @@ const ORDERS_MAX = 4_096;
 const STEPS_MAX = 8;
 const SALT_BITS = 52n;
 
+/** Condition id of a market, as terms have it. */
+export function conditionOf({ marketI }: Pick<Tables, 'marketI'>, market: MarketRow): string {
+  return wordsToHex(marketI, conditionAt(market), ID_WORDS);
+}
+
 export class HouseMaker {
   readonly market: MarketRow;
   /** 0x + 64 lower-case hex digits. */
@@ -115,7 +120,7 @@ export class HouseMaker {
     this.parts = parts;
     this.market = market;
     this.terms = terms;
-    this.condition = wordsToHex(parts.tables.marketI, conditionAt(market), ID_WORDS);
+    this.condition = conditionOf(parts.tables, market);
     const mac = createHmac('sha256', parts.secret).update(`liquidity|${this.condition}`);
     this.wallet = new Wallet(`0x${mac.digest('hex')}`);
     this.address = Buffer.from(this.wallet.address.slice(2), 'hex');

@@ -10,11 +10,12 @@ import { isHouse } from '../../engine/ledger/house.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import type { MarketRow } from '../../engine/tables/units.ts';
 import type { LiquidityTerms } from '../../storage/control-records/control-records.ts';
+import { Unavailable } from '../common/unavailable.ts';
 import { marketByCondition } from '../market-data/find.ts';
 import { failureAnswer } from '../orders/exchange-memory/slot-requests.ts';
 import type { LedgerCommands, LedgerOutcome } from '../wallet/ledger-commands.ts';
 import { operatorRequestId } from '../wallet/request-id.ts';
-import { type HouseAccount, HouseMaker, type MakerParts } from './house-maker.ts';
+import { conditionOf, type HouseAccount, HouseMaker, type MakerParts } from './house-maker.ts';
 import { type Pair, ruleOf } from './ladder.ts';
 
 export interface LiquidityParts extends Omit<MakerParts, 'count' | 'merge'> {
@@ -74,7 +75,10 @@ export class Liquidity {
     for (const condition of this.parts.terms.keys()) this.makerOf(condition)?.start();
     this.timer = setInterval(() => this.check(), REPEAT_MS);
     this.check();
-    void this.mark();
+    this.mark().catch((error: unknown) => {
+      // The end of the lead interrupts it, and the next one begins anew.
+      if (!(error instanceof Unavailable)) throw error;
+    });
   }
 
   /** Quotes stay as they are; resolves once nothing is under way. */
@@ -155,7 +159,7 @@ export class Liquidity {
   }
 
   has(market: MarketRow): boolean {
-    return this.parts.terms.has(this.makerOfMarket(market).condition);
+    return this.parts.terms.has(conditionOf(this.parts.tables, market));
   }
 
   /** Accounts that were ever paid in to. */
@@ -182,8 +186,9 @@ export class Liquidity {
   /** Marks accounts that were paid in to before there was a mark. */
   private async mark(): Promise<void> {
     const { ledger, sequenceLock, tables } = this.parts;
-    for (const maker of this.makers.values()) {
-      const wallet = maker.walletWords();
+    for (const condition of this.parts.terms.keys()) {
+      const wallet = this.makerOf(condition)?.walletWords();
+      if (wallet === undefined) continue;
       const isMarked = () => isHouse(tables, findAccount(tables, wallet, 0));
       if (await sequenceLock.read(isMarked)) continue;
       await ledger.run(
@@ -224,7 +229,10 @@ export class Liquidity {
   }
 
   private makerOfMarket(market: MarketRow): HouseMaker {
-    const { ledger, now } = this.parts;
+    const { ledger, now, tables } = this.parts;
+    const condition = conditionOf(tables, market);
+    const known = this.makers.get(condition);
+    if (known !== undefined) return known;
     const merge: MakerParts['merge'] = async (wallet, of, amount) => {
       const id = operatorRequestId(`${now()}-sets-${of}`)!;
       const { kind } = await ledger.funds('merge', { id, wallet, market: of, amount });
@@ -236,9 +244,7 @@ export class Liquidity {
     const maker: HouseMaker = new HouseMaker({ ...this.parts, merge, count }, market, () =>
       this.termsOf(maker),
     );
-    const known = this.makers.get(maker.condition);
-    if (known !== undefined) return known;
-    this.makers.set(maker.condition, maker);
+    this.makers.set(condition, maker);
     return maker;
   }
 

@@ -83,7 +83,7 @@ export class NodeAdmin {
   report(node: RunningNode | undefined): void {
     this.node = node;
     // Later than the first answer, earlier than a usual first scrape.
-    if (this.server !== undefined) void this.loadedMetrics();
+    if (this.server !== undefined) this.loadedMetrics().catch(() => undefined);
   }
 
   draining(): void {

@@ -28,3 +28,11 @@ test('answers beyond the bound of bytes are not retained, and none is removed fo
   const lengths = ['a', 'b', 'c'].map((question) => answers.get(question)?.length);
   assert.deepEqual(lengths, [6, undefined, 4]);
 });
+
+test('a walk over many questions does not hinder one that is asked again', () => {
+  const answers = new RepeatedAnswers();
+  for (let page = 0; page < 10_000; page++) answers.add(`page ${page}`, new Uint8Array(1), true);
+  for (let times = 0; times < 2; times++) answers.add('often', new Uint8Array(2), true);
+  assert.equal(answers.get('often')?.length, 2);
+  assert.equal(answers.get('page 9999'), undefined);
+});

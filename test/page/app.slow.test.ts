@@ -1,9 +1,10 @@
 /** The trading page in a real browser: a newcomer's path on a real node with a ledger. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import type { HTTPRequest } from 'puppeteer-core';
 import { freePort } from '../../bench/common/free-port.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
-import { TestNode, temporaryDirectory, withMarkets } from '../common/node-harness.ts';
+import { TestNode, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
 import { Trader } from '../common/traders.ts';
 import { click, fill, findChromium, Reader } from './browser.ts';
 
@@ -36,6 +37,7 @@ test('a newcomer trades on the page', { skip }, async (t) => {
   await reader.look(DESKTOP, 'light');
   await reader.page.goto(`http://127.0.0.1:${node.port}/`);
   await joins(t, stage);
+  await waitsForPreview(t, stage);
   await buys(t, stage);
   await rests(t, stage);
   await sells(t, stage);
@@ -112,6 +114,34 @@ async function joins(t: TestContext, { reader, market, node }: Stage): Promise<v
     assert(await isChecked(reader, 'Market'));
     await has(reader, CONTROLS.anywhere, CONTROLS.wallet, CONTROLS.ticket);
   });
+}
+
+async function waitsForPreview(t: TestContext, { reader }: Stage): Promise<void> {
+  const { page } = reader;
+  await t.test('nothing can be sent before the preview of what is chosen', async () => {
+    await fill(reader, 'Amount', '10');
+    await reader.sees('.summary', /Average price0\.4W/);
+    const held: HTTPRequest[] = [];
+    const hold = (request: HTTPRequest): void => {
+      if (request.url().endsWith('/orders/preview')) held.push(request);
+      else void request.continue();
+    };
+    await page.setRequestInterception(true);
+    page.on('request', hold);
+    await click(reader, 'aria/No[role="radio"]');
+    await until(() => held.length > 0);
+    assert.equal(await isDisabled(reader, 'Buy No'), true);
+    page.off('request', hold);
+    await page.setRequestInterception(false);
+    for (const request of held) await request.continue();
+    await reader.sees('.summary', /Average price0\.62W/);
+    assert.equal(await isDisabled(reader, 'Buy No'), false);
+    await click(reader, 'aria/Yes[role="radio"]');
+  });
+}
+
+function isDisabled({ page }: Reader, name: string): Promise<boolean> {
+  return page.$eval(`aria/${name}[role="button"]`, (button) => button.matches(':disabled'));
 }
 
 async function buys(t: TestContext, { reader }: Stage): Promise<void> {

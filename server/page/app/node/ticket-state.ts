@@ -2,7 +2,7 @@
  * The order that the reader prepares: its fields, the node's preview of them, and its sending. Money and shares drive
  * each other: the reader writes one of them, and the preview fills the other.
  */
-import { batch, computed, effect, type Signal, signal } from '@preact/signals';
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { NodeClient, Placed } from '../../../../client/client.ts';
 import type { PreviewAnswer, PreviewBody, RefusalCode } from '../../../../client/types.ts';
 import { decimalsOf, moneyText } from '../format.ts';
@@ -21,6 +21,22 @@ export type Stay = 'rest' | 'hour' | 'day' | 'post';
 /** `part`: what the book has; `all`: everything or nothing. */
 export type Fill = 'part' | 'all';
 
+/** Order that is sent, as its fields said when the reader pressed the button. */
+interface Sent {
+  readonly tokenId: string;
+  readonly side: Side;
+  /** Name of the outcome. */
+  readonly name: string;
+  readonly kind: Kind;
+}
+
+/** Shares that a market order did not fill, and the price at which they can be offered. */
+export interface Unfilled {
+  readonly sent: Sent;
+  readonly size: string;
+  readonly price: string;
+}
+
 export interface Ticket {
   readonly market: Market;
   /** Index of the outcome. */
@@ -37,11 +53,12 @@ export interface Ticket {
   /** Ticks beyond the best price that a market order may reach. */
   readonly slippage: Signal<number>;
   readonly preview: Signal<PreviewAnswer | undefined>;
+  /** False while the preview is of fields that have changed since; nothing is sent then. */
+  readonly isPreviewed: ReadonlySignal<boolean>;
   /** '' unless the node refuses the fields. */
   readonly problem: Signal<string>;
   readonly isSending: Signal<boolean>;
-  /** Shares that did not fill, and the price at which they can be offered; undefined when there are none. */
-  readonly rest: Signal<{ readonly size: string; readonly price: string } | undefined>;
+  readonly unfilled: Signal<Unfilled | undefined>;
   stop(): void;
 }
 
@@ -57,7 +74,7 @@ const UNMATCHED: ReadonlySet<string> = new Set([
 export const SLIPPAGE_TICKS = [1, 2, 5, 10, 100];
 
 export function openTicket(market: Market, outcome: Signal<number>): Ticket {
-  const ticket = {
+  const inputs = {
     market,
     outcome,
     side: signal<Side>('BUY'),
@@ -69,14 +86,21 @@ export function openTicket(market: Market, outcome: Signal<number>): Ticket {
     stay: signal<Stay>('rest'),
     fill: signal<Fill>('part'),
     slippage: signal(5),
+  };
+  const fields = computed(() => fieldsOf(inputs));
+  const previewed = signal('');
+  const ticket = {
+    ...inputs,
+    fields,
+    previewed,
     preview: signal<PreviewAnswer | undefined>(undefined),
+    isPreviewed: computed(() => previewed.value === fields.value),
     problem: signal(''),
     isSending: signal(false),
-    rest: signal<{ size: string; price: string } | undefined>(undefined),
+    unfilled: signal<Unfilled | undefined>(undefined),
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = 0;
-  const fields = computed(() => JSON.stringify(previewBody(ticket)));
   const token = computed(() => market.tokens[outcome.value] ?? '');
   const ask = (): void => {
     asked += 1;
@@ -108,13 +132,51 @@ export function openTicket(market: Market, outcome: Signal<number>): Ticket {
   };
 }
 
+type Inputs = Pick<
+  Ticket,
+  | 'amount'
+  | 'driver'
+  | 'fill'
+  | 'kind'
+  | 'market'
+  | 'outcome'
+  | 'price'
+  | 'shares'
+  | 'side'
+  | 'slippage'
+  | 'stay'
+>;
 type Fields = Omit<Ticket, 'stop'>;
+interface Asked extends Fields {
+  /** Text that changes with whatever the reader chooses or writes. */
+  readonly fields: ReadonlySignal<string>;
+  /** Fields of the preview. */
+  readonly previewed: Signal<string>;
+}
+
+function fieldsOf(inputs: Inputs): string {
+  const { kind, outcome, price, side, slippage, stay } = inputs;
+  const isLimit = kind.value === 'Limit';
+  return JSON.stringify([
+    outcome.value,
+    side.value,
+    orderTypeOf(inputs),
+    inputs.driver.value,
+    writtenIn(inputs),
+    isLimit ? [price.value, stay.value] : slippage.value,
+  ]);
+}
+
+/** Number in the field that the reader wrote last. */
+function writtenIn({ amount, driver, shares }: Inputs): string {
+  return (driver.value === 'amount' ? amount : shares).value.trim();
+}
 
 /** Body of POST /orders/preview; undefined while nothing is written. */
-function previewBody(ticket: Fields): PreviewBody | undefined {
-  const { amount, driver, kind, market, outcome, price, shares, side, stay } = ticket;
+function previewBody(ticket: Inputs): PreviewBody | undefined {
+  const { driver, kind, market, outcome, price, side, stay } = ticket;
   const isMoney = driver.value === 'amount';
-  const written = (isMoney ? amount : shares).value.trim();
+  const written = writtenIn(ticket);
   const isLimit = kind.value === 'Limit';
   if (!(Number(written) > 0)) return undefined;
   if (isLimit && !(Number(price.value) > 0)) return undefined;
@@ -140,7 +202,7 @@ function nowSeconds(): number {
 async function readPreview(
   client: NodeClient,
   body: PreviewBody,
-  { kind, market, slippage }: Fields,
+  { kind, market, slippage }: Inputs,
 ): Promise<PreviewAnswer> {
   const found = await client.orders.preview(body);
   if (kind.peek() === 'Limit') return found;
@@ -154,12 +216,13 @@ async function readPreview(
   return client.orders.preview({ ...body, price: limit.toFixed(decimalsOf(market.tick)) });
 }
 
-function orderTypeOf({ fill, kind, stay }: Fields): 'GTC' | 'GTD' | 'FOK' | 'FAK' {
+function orderTypeOf({ fill, kind, stay }: Inputs): 'GTC' | 'GTD' | 'FOK' | 'FAK' {
   if (kind.value === 'Market') return fill.value === 'all' ? 'FOK' : 'FAK';
   return SECONDS[stay.value] === undefined ? 'GTC' : 'GTD';
 }
 
-async function readInto(ticket: Fields, turn: number, newest: () => number): Promise<void> {
+async function readInto(ticket: Asked, turn: number, newest: () => number): Promise<void> {
+  const fields = ticket.fields.peek();
   const body = previewBody(ticket);
   if (body === undefined) {
     batch(() => {
@@ -176,6 +239,7 @@ async function readInto(ticket: Fields, turn: number, newest: () => number): Pro
     if (turn !== newest()) return;
     batch(() => {
       ticket.preview.value = found;
+      ticket.previewed.value = fields;
       ticket.problem.value = problemOf(found);
       if (ticket.driver.value === 'amount') ticket.shares.value = found.order?.size ?? '';
       else ticket.amount.value = found.ifAllFills.total;
@@ -192,11 +256,13 @@ export async function sendTicket(ticket: Fields): Promise<void> {
   const own = session.peek();
   const shown = ticket.preview.peek();
   if (own === undefined || shown === undefined || ticket.isSending.peek()) return;
+  if (!ticket.isPreviewed.peek()) return;
+  const sent = sentBy(ticket);
   ticket.isSending.value = true;
-  ticket.rest.value = undefined;
+  ticket.unfilled.value = undefined;
   try {
     const placed = await own.client.orders.postPreviewed(shown);
-    tell(ticket, shown, placed);
+    tell(ticket, sent, shown, placed);
     refreshPositions();
   } catch (error) {
     notify('warning', textOf(error));
@@ -222,15 +288,15 @@ export function offerInstead(ticket: Fields): void {
 }
 
 /** Offers what a market order has not filled, as an order that rests. */
-export async function offerRest(ticket: Fields): Promise<void> {
-  const rest = ticket.rest.peek();
+export async function offerUnfilled(ticket: Fields): Promise<void> {
+  const unfilled = ticket.unfilled.peek();
   const own = session.peek();
-  if (rest === undefined || own === undefined) return;
-  ticket.rest.value = undefined;
-  const tokenId = ticket.market.tokens[ticket.outcome.peek()] ?? '';
+  if (unfilled === undefined || own === undefined) return;
+  ticket.unfilled.value = undefined;
+  const { price, sent, size } = unfilled;
   try {
-    const order = { tokenId, side: ticket.side.peek(), ...rest };
-    notifyPlaced(await own.client.orders.post(order), ticket);
+    const order = { tokenId: sent.tokenId, side: sent.side, size, price };
+    notifyPlaced(await own.client.orders.post(order), sent);
     refreshPositions();
   } catch (error) {
     notify('warning', textOf(error));
@@ -242,28 +308,36 @@ function problemOf({ reason }: PreviewAnswer): string {
   return reason === null ? '' : reason.words;
 }
 
-function tell(ticket: Fields, { order }: PreviewAnswer, placed: Placed): void {
-  notifyPlaced(placed, ticket);
-  const isImmediate = ticket.kind.peek() === 'Market';
+function sentBy({ kind, market, outcome, side }: Fields): Sent {
+  const index = outcome.peek();
+  return {
+    tokenId: market.tokens[index] ?? '',
+    side: side.peek(),
+    name: market.outcomes[index] ?? '',
+    kind: kind.peek(),
+  };
+}
+
+function tell(ticket: Fields, sent: Sent, { order }: PreviewAnswer, placed: Placed): void {
+  notifyPlaced(placed, sent);
+  const isImmediate = sent.kind === 'Market';
   if (isImmediate && placed.status !== 'delayed' && order !== null) {
-    const isBuy = ticket.side.peek() === 'BUY';
-    const done = Number(isBuy ? placed.takingAmount : placed.makingAmount);
+    const done = Number(sent.side === 'BUY' ? placed.takingAmount : placed.makingAmount);
     const left = Math.floor((Number(order.size) - done) * 100) / 100;
     if (left >= ticket.market.sizeMin)
-      ticket.rest.value = { size: String(left), price: order.price };
+      ticket.unfilled.value = { sent, size: String(left), price: order.price };
   }
   if (placed.status === 'refused') return;
   ticket.amount.value = '';
   ticket.shares.value = '';
 }
 
-function notifyPlaced(placed: Placed, { market, outcome, side }: Fields): void {
-  const name = market.outcomes[outcome.peek()] ?? '';
+function notifyPlaced(placed: Placed, { name, side }: Sent): void {
   switch (placed.status) {
     case 'matched':
       notify(
         'good',
-        side.peek() === 'BUY'
+        side === 'BUY'
           ? `You bought ${placed.takingAmount} shares of ${name} for ${moneyText(Number(placed.makingAmount))}`
           : `You sold ${placed.makingAmount} shares of ${name} for ${moneyText(Number(placed.takingAmount))}`,
       );

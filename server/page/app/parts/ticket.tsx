@@ -12,7 +12,7 @@ import {
   isUnmatched,
   type Kind,
   offerInstead,
-  offerRest,
+  offerUnfilled,
   openTicket,
   type Side,
   SLIPPAGE_TICKS,
@@ -69,7 +69,7 @@ export function Ticket({ chosenPrice, market, outcome }: Shown) {
   const sideText = ticket.side.value === 'BUY' ? 'Buy' : 'Sell';
   const isLimit = ticket.kind.value === 'Limit';
   const shown = ticket.preview.value;
-  const isReady = session.value !== undefined && shown !== undefined && shown.reason === null;
+  const isReady = session.value !== undefined && ticket.isPreviewed.value && shown?.reason === null;
   return (
     <form
       class="ticket"
@@ -190,12 +190,19 @@ export function Ticket({ chosenPrice, market, outcome }: Shown) {
           Offer it as a limit order instead
         </button>
       )}
-      {ticket.rest.value !== undefined && (
-        <button type="button" class="plain wide" onClick={() => void offerRest(ticket)}>
-          Offer the other {ticket.rest.value.size} shares at {ticket.rest.value.price}
-        </button>
-      )}
+      <Unfilled ticket={ticket} />
     </form>
+  );
+}
+
+/** Offer of what the market order before has not filled. */
+function Unfilled({ ticket }: { readonly ticket: State }) {
+  const unfilled = ticket.unfilled.value;
+  if (unfilled === undefined) return null;
+  return (
+    <button type="button" class="plain wide" onClick={() => void offerUnfilled(ticket)}>
+      Offer the other {unfilled.size} shares of {unfilled.sent.name} at {unfilled.price}
+    </button>
   );
 }
 
