@@ -77,14 +77,14 @@ export function compileFields<Query extends object, F extends Field>(
   const known = new Map<string, Query>();
   return {
     schema: parts.schema,
-    parse(query, fromPath = [], ignored = []) {
+    parse(query, fromPath = [], ignored) {
       const isPlain = fromPath.length === 0 && query.length <= QUERY_UNITS_MAX;
       const retained = isPlain ? known.get(query) : undefined;
       if (retained !== undefined) return retained;
-      const before = ignored.length;
+      const before = ignored?.length;
       const parsed = parse(query, fromPath, ignored);
       // What is refused, or has names to be shown, is read again.
-      if (isPlain && typeof parsed !== 'string' && ignored.length === before) {
+      if (isPlain && typeof parsed !== 'string' && ignored?.length === before) {
         if (known.size >= QUERIES_MAX) known.clear();
         known.set(query, Object.freeze(parsed));
       }
