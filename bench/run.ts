@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [suite ...]`: runs the named suites, or all of them. What is no suite is a file for
- * the challenge or a recording; --baseline DIR names a compiled older checkout to run beside (engine, challenge).
+ * the challenge or a recording; --baseline DIR names a compiled older checkout to run beside (README.md).
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -111,8 +111,8 @@ function meaningOfFailure(failure: unknown): Meaning {
   return failure instanceof NotSentError ? NOT_HERE : LOST;
 }
 
-/** `undefined` when the answer is final. */
-function meaningOf({ body, status }: Reply): Meaning | undefined {
+/** Meaning of an answer for the next try; `undefined` when the answer is final. */
+export function meaningOf({ body, status }: Reply): Meaning | undefined {
   const isBusy = BUSY_STATUSES.has(status);
   if (!isBusy && !UNAVAILABLE.has(status)) return undefined;
   const { code } = problemOf(body);

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { NodeClient, tokenIdsOf, Wallet } from '../../client/client.ts';
+import { NodeClient, type OrderTerms, tokenIdsOf, Wallet } from '../../client/client.ts';
 import { percentile, print, type Ratio, ratioLine } from '../common/figures.ts';
 import { LocalNode } from '../load/load-node.ts';
 import { Random } from '../random.ts';
@@ -176,7 +176,7 @@ class Maker {
   async #trade(): Promise<void> {
     const price = ((100 - this.#best + BEYOND) / 100).toFixed(2);
     const size = String(5 + this.#random.below(20));
-    const order = { tokenId: this.#otherId, side: 'BUY', price, size, orderType: 'FAK' } as const;
+    const order: OrderTerms = { tokenId: this.#otherId, side: 'BUY', price, size, type: 'FAK' };
     await this.#taker.orders.post(order);
   }
 }

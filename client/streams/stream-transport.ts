@@ -3,6 +3,7 @@
  * while it is not, go over HTTP. Non-goals: repeating a request (retry.ts).
  */
 import type { Headers, Method, Reply, Transport } from '../http.ts';
+import { meaningOf } from '../retry.ts';
 import type { AnswerEvent } from '../types.ts';
 
 const OPERATIONS: Readonly<Record<string, AnswerEvent['op']>> = {
@@ -88,7 +89,10 @@ export class StreamTransport implements Transport {
     clearTimeout(waiting.timer);
     this.sequence = Math.max(this.sequence, Number(headers['X-Sequence'] ?? 0));
     const retryAfterSeconds = Number(headers['Retry-After'] ?? 0);
-    waiting.resolve({ status, body: JSON.stringify(body), retryAfterSeconds });
+    const reply = { status, body: JSON.stringify(body), retryAfterSeconds };
+    // Another node has to take it: requests go over HTTP until the stream connects anew.
+    if (meaningOf(reply)?.isElsewhere === true) this.#send = undefined;
+    waiting.resolve(reply);
   }
 
   close(): void {

@@ -215,6 +215,7 @@ export class UserStream {
 
   #problem({ detail, error, sequence, stream_id }: UserErrorEvent): void {
     if (error !== 'resume_unavailable') {
+      this.#requests.ended();
       this.#socket.fail(new Error(`${error}: ${detail}`));
       this.#handlers.refused?.(detail);
       return;

@@ -14,7 +14,7 @@ import type { BacktestResult, FillRow } from './result.ts';
 /** Bound that keeps the page small enough to open at once. */
 const FILLS_MAX = 5_000;
 
-/** Those of the pages for browsers first. */
+/** Styles that later ones override. */
 const STYLES = ['page/app/base.css', 'backtest/page/report.css'];
 /** Modules in the order of their dependencies. */
 const SCRIPTS = [

@@ -109,7 +109,7 @@ export class JsonScan implements JsonMeasure {
 }
 
 /** Position of the quote that ends the text at `from`; `end` or more where it goes on. */
-function closingQuote(bytes: Uint8Array, from: number, end: number): number {
+export function closingQuote(bytes: Uint8Array, from: number, end: number): number {
   let at = from | 0;
   while (at < end) {
     const byte = bytes[at]!;

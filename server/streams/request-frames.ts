@@ -12,6 +12,7 @@ import {
   CLOSE_OBJECT,
   COLON,
   COMMA,
+  closingQuote,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
@@ -115,14 +116,7 @@ function isBlank(byte: number | undefined): boolean {
 
 /** Position behind the text that begins at `from`. */
 function textEnd(bytes: Uint8Array, from: number): number {
-  const end = bytes.length | 0;
-  let at = (from + 1) | 0;
-  while (at < end) {
-    const byte = bytes[at]!;
-    at = (at + (byte === BACKSLASH ? 2 : 1)) | 0;
-    if (byte === QUOTE) break;
-  }
-  return at;
+  return (closingQuote(bytes, (from + 1) | 0, bytes.length) + 1) | 0;
 }
 
 /** Position behind a value: its last bracket or quote, or what ends any other one. */

@@ -45,7 +45,7 @@ const NOTHING: Quote = { bid: undefined, ask: undefined, last: undefined };
 const SETTLE_MS = 60;
 /** Shortest time between two drawings of books. */
 const BOOKS_MS = 80;
-/** And of trades, which move each row of the tape. */
+/** Shortest time between two drawings of trades, which move each row of the tape. */
 const TRADES_MS = 250;
 const RETRY_MS = 2_000;
 

@@ -7,7 +7,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { NodeClient } from '../../../../client/client.ts';
 import { clockText, priceText, sharesText } from '../format.ts';
 import { publicClient } from '../node/api.ts';
-import { onTrade, type TapeTrade } from '../node/follow.ts';
+import { connection, onTrade, type TapeTrade } from '../node/follow.ts';
 import type { Market } from '../node/markets.ts';
 import { Scroll } from './scroll.tsx';
 
@@ -25,6 +25,8 @@ interface Shown {
 export function Tape({ decimals, market, outcome }: Shown) {
   const token = market.tokens[outcome] ?? '';
   const { count, rows, trades } = useMemo(() => listOf(decimals), [token, decimals]);
+  // After a gap of the stream the list has what it did not send.
+  const isLive = connection.value === 'live';
   useEffect(() => {
     let isOver = false;
     const since = Date.now();
@@ -44,7 +46,7 @@ export function Tape({ decimals, market, outcome }: Shown) {
       isOver = true;
       stop();
     };
-  }, [trades]);
+  }, [trades, isLive]);
   if (count.value === 0) return <p class="muted">No trade yet</p>;
   return (
     <Scroll label="Latest trades">

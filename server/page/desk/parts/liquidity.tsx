@@ -15,15 +15,18 @@ const LIST = 'GET /admin/liquidity';
 const COLUMNS = ['Market', 'State', 'Paid in', 'Paid out', 'Balance', 'Orders', 'Cost or gain'];
 const READ_AGAIN_MS = 10_000;
 
-interface Listed {
+interface ListAnswer {
   readonly markets: readonly LiquidityMarket[];
 }
 
 export function HouseMarkets() {
-  const list = useLoaded(LIST, () => call<Listed>(LIST), READ_AGAIN_MS);
+  return may(LIST) ? <Listed /> : null;
+}
+
+function Listed() {
+  const list = useLoaded(LIST, () => call<ListAnswer>(LIST), READ_AGAIN_MS);
   const rows = list.value?.markets ?? [];
   const markets = useMarkets(rows.map(({ condition }) => condition));
-  if (!may(LIST)) return null;
   if (list.value === undefined) return <Waiting of={list} />;
   return (
     <section class="card" aria-label="Liquidity of the house">

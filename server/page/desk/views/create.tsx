@@ -1,5 +1,4 @@
-/** Creation of events and markets, and the import { Problem } from '../../app/parts/problem.tsx';
-import of a catalog file with its report first. */
+/** Creation of events and markets, and the import of a catalog file with its report first. */
 import { useSignal } from '@preact/signals';
 import { Problem } from '../../app/parts/problem.tsx';
 import { textOf } from '../../app/refusal-words.ts';
