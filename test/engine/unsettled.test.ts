@@ -219,12 +219,17 @@ test('the next due time is that of the first decision, and an event tells it', (
   assert.deepEqual(decided, [[1, 0, 5 * UNIT]]);
 });
 
+/** Unsettled fills at a time, of which a stream has more. */
+const TOGETHER = 3;
+
 function agree(streamOf: (random: Random) => { next(): LedgerCommand }, count: number): void {
   withSeed((random) => {
     const duel = new LedgerDuel();
     const stream = streamOf(random);
     let most = 0;
-    for (let i = 0; i < rounds(count); i++) {
+    const least = rounds(count);
+    // An unlucky seed has few fills that wait together: it draws more.
+    for (let i = 0; i < least || (most <= TOGETHER && i < 10 * least); i++) {
       duel.step(stream.next());
       most = Math.max(most, unsettledCount(duel.driver.t));
       if (i % 200 === 0) duel.compareAll();
@@ -243,7 +248,7 @@ function agree(streamOf: (random: Random) => { next(): LedgerCommand }, count: n
     rebuildIndexes(loaded);
     audit(loaded);
     assert.equal(stateHash(loaded), stateHash(t));
-    assert(most > 3, 'fills were not settled at once');
+    assert(most > TOGETHER, 'fills were not settled at once');
   });
 }
 
