@@ -1,6 +1,6 @@
 /**
- * Single entry point to the package piscina. Each worker runs one endless task, its lane (lanes.ts), and gets
- * the slots of its batches through shared memory.
+ * Workers of batches (thread-pool.ts). Each worker runs one endless task, its lane (lanes.ts), and gets the slots of
+ * its batches through shared memory.
  *
  * The pool's own queue is not first-in first-out, so it never holds a batch: a later one in the only free
  * worker would wait forever for an earlier one behind it. A lane runs its batches in their order, so the
@@ -14,7 +14,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Piscina } from 'piscina';
+import { openThreadPool, ownFile, type ThreadPool } from '../../common/thread-pool.ts';
 import { LANE_PLACES, type LaneData, Lanes, otherPlace } from '../exchange-memory/lanes.ts';
 
 export interface WorkerPool {
@@ -51,9 +51,6 @@ interface Running {
   readonly failed: Failed;
 }
 
-/** Worker file in the form in which this one runs: source under tsx, or compiled. */
-const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-
 const LOADED_LOOK_MS = 5;
 const LOADED_MS_MAX = 10_000;
 
@@ -67,7 +64,7 @@ export function openPool(options: PoolOptions): WorkerPool {
 class Pool implements WorkerPool {
   private readonly options: PoolOptions;
   private readonly lanes: Lanes;
-  private readonly piscina: Piscina<number, Int32Array>;
+  private readonly threads: ThreadPool<number, Int32Array>;
   /** The lane used last comes last: its worker has the most in its caches. */
   private readonly free: number[];
   /** Next queue position of each lane, and number of its batches. */
@@ -81,19 +78,12 @@ class Pool implements WorkerPool {
     this.options = options;
     const { workers } = options;
     this.lanes = Lanes.allocate(workers);
-    const file = options.file ?? new URL(`./worker.${EXTENSION}`, import.meta.url);
     const data: LaneData = { setup: options.setup, lanes: this.lanes.memory };
-    this.piscina = new Piscina<number, Int32Array>({
-      filename: file.href,
-      minThreads: workers,
-      maxThreads: workers,
-      concurrentTasksPerWorker: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
+    this.threads = openThreadPool(options.file ?? ownFile('./worker', import.meta.url), workers, {
       atomics: 'sync',
-      recordTiming: false,
-      workerData: data,
+      data,
+      report: options.report,
     });
-    this.piscina.on('error', options.report);
     this.free = Array.from({ length: workers }, (_, lane) => lane);
     this.nextPlace = this.free.map(() => 0);
     this.load = this.free.map(() => 0);
@@ -123,13 +113,13 @@ class Pool implements WorkerPool {
   async close(): Promise<void> {
     await this.loaded();
     this.isClosing = true;
-    await this.piscina.destroy();
+    await this.threads.close();
   }
 
   private async runLane(lane: number): Promise<void> {
     while (!this.isClosing) {
       try {
-        const large = await this.piscina.run(lane);
+        const large = await this.threads.run(lane);
         this.end(lane, ({ done }) => done(large));
       } catch (error) {
         if (this.isClosing) return;
