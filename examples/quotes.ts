@@ -7,13 +7,16 @@
  */
 import type { Book, Market, Strategy, Venue } from 'prediction-market-node/backtest';
 
-/** Shares of a quote, and the most that it wants of one outcome. */
-const SIZE = 20;
-const SHARES_MAX = 100;
-/** Ticks from the middle to a quote. */
-const AWAY = 2;
+/** Defaults; `--set away=3` and `--sweep away=1..4:1,size=10,20` give others. */
+export const parameters = {
+  /** Shares of a quote, and the most that it wants of one outcome. */
+  size: 20,
+  sharesMax: 100,
+  /** Ticks from the middle to a quote. */
+  away: 2,
+};
 
-export default function quotes(): Strategy {
+export default function quotes({ away, sharesMax, size } = parameters): Strategy {
   /** Quotes of a market, as they were placed last. */
   const placed = new Map<Market, string>();
 
@@ -22,17 +25,17 @@ export default function quotes(): Strategy {
     const [first = '', second = ''] = market.tokens;
     const net = venue.position(first).total - venue.position(second).total;
     // With all that it wants of one outcome, the middle is one and a half quotes away.
-    const skew = Math.round((1.5 * AWAY * net) / SHARES_MAX);
+    const skew = Math.round((1.5 * away * net) / sharesMax);
     const middle = Math.round(mid / tick) - skew;
-    const bid = clamped(middle - AWAY, tick) * tick;
-    const ask = clamped(middle + AWAY, tick) * tick;
+    const bid = clamped(middle - away, tick) * tick;
+    const ask = clamped(middle + away, tick) * tick;
     const wanted = `${bid} ${ask} ${net}`;
     if (placed.get(market) === wanted) return;
     placed.set(market, wanted);
     for (const each of market.tokens) venue.cancelAll(each);
-    const terms = { side: 'BUY', size: Math.max(SIZE, market.minSize), postOnly: true } as const;
-    if (net < SHARES_MAX) venue.place({ ...terms, token, price: bid });
-    if (net > -SHARES_MAX) venue.place({ ...terms, token: second, price: 1 - ask });
+    const terms = { side: 'BUY', size: Math.max(size, market.minSize), postOnly: true } as const;
+    if (net < sharesMax) venue.place({ ...terms, token, price: bid });
+    if (net > -sharesMax) venue.place({ ...terms, token: second, price: 1 - ask });
   }
 
   return {

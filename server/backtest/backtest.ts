@@ -13,6 +13,7 @@ import type { QueueRule } from '../../engine/paper/place.ts';
 import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
 import { Exchange } from './exchange.ts';
+import type { ParameterValues } from './parameters.ts';
 import { type RecordingSource, recordedEntries } from './recording.ts';
 import type { BacktestResult, RunSettings } from './result.ts';
 import { Run } from './run.ts';
@@ -22,6 +23,7 @@ import { StrategyVenue } from './venue.ts';
 
 export { equityCsv, fillsCsv } from './csv.ts';
 export { reportHtml } from './html.ts';
+export type { ParameterValue, ParameterValues } from './parameters.ts';
 export type { RecordingSource } from './recording.ts';
 export type * from './result.ts';
 export type * from './strategy.ts';
@@ -50,6 +52,8 @@ export interface BacktestOptions {
   /** First and last time of the strategy. The books are those of the recording from its beginning. */
   readonly from?: number | Date;
   readonly to?: number | Date;
+  /** Values for the function that makes the strategy, which is called without any if absent. */
+  readonly parameters?: ParameterValues;
 }
 
 const NAME = 'strategy';
@@ -69,7 +73,8 @@ export async function backtest(
 ): Promise<BacktestResult> {
   const settings = settingsOf(options);
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = timesOf(options);
-  const own = await strategyOf(strategy, options.name ?? NAME);
+  const { parameters } = options;
+  const own = await strategyOf(strategy, options.name ?? NAME, parameters);
   const { batches, decreases, inferred } = await recordedEntries(recording);
   const exchange = new Exchange(settings.cash * MICRO);
   const venue = new StrategyVenue(exchange, settings.latencyMs);
@@ -81,12 +86,13 @@ export async function backtest(
   });
   for await (const entries of batches) {
     for (const entry of entries) {
-      if (entry.at > to) return await run.end(decreases().count);
+      if (entry.at > to)
+        return { ...(await run.end(decreases().count)), parameters: parameters ?? {} };
       if (entry.kind === 'message' && entry.at >= from) run.begin(entry.at);
       run.take(entry);
     }
   }
-  return await run.end(decreases().count);
+  return { ...(await run.end(decreases().count)), parameters: parameters ?? {} };
 }
 
 function timesOf(options: BacktestOptions): { readonly from?: number; readonly to?: number } {

@@ -3,6 +3,7 @@
  * amount is a whole number of micro-units, divided by a million at the end. Formulas:
  * docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
+import type { ParameterValues } from './parameters.ts';
 import type { Side } from './strategy.ts';
 
 export interface RunSettings {
@@ -20,6 +21,8 @@ export interface BacktestResult {
   readonly to: number | undefined;
   readonly messages: number;
   readonly settings: RunSettings;
+  /** Values of the strategy's parameters; {} if it has none. */
+  readonly parameters: ParameterValues;
   readonly figures: Figures;
   readonly equity: EquityRows;
   readonly days: readonly Day[];

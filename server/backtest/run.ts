@@ -94,7 +94,7 @@ export class Run {
     }
   }
 
-  async end(timesDecreasing: number): Promise<BacktestResult> {
+  async end(timesDecreasing: number): Promise<Omit<BacktestResult, 'parameters'>> {
     this.guarded(() => {
       this.calling = 'onEnd';
       this.venue.isClosed = true;

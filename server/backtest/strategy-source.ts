@@ -1,14 +1,16 @@
 /** Validation of a strategy before the run. An unchecked mistake in a member would show only as silence. */
+import type { ParameterValues } from './parameters.ts';
 import type { Strategy } from './strategy.ts';
 import { NoStrategy, StrategyError } from './strategy-error.ts';
 
-export type StrategySource = Strategy | (() => Strategy | Promise<Strategy>);
+/** A strategy, or a function that makes one. The function gets the values of its parameters. */
+export type StrategySource = Strategy | ((values: never) => Strategy | Promise<Strategy>);
 
 type Called = {
   [K in keyof Strategy]-?: NonNullable<Strategy[K]> extends (...args: never) => unknown ? K : never;
 }[keyof Strategy];
 
-const FUNCTIONS: Readonly<Record<Called, true>> = {
+export const FUNCTIONS: Readonly<Record<Called, true>> = {
   onStart: true,
   onMarket: true,
   onBook: true,
@@ -20,11 +22,15 @@ const FUNCTIONS: Readonly<Record<Called, true>> = {
   onEnd: true,
 };
 
-export async function strategyOf(source: StrategySource, name: string): Promise<Strategy> {
+export async function strategyOf(
+  source: StrategySource,
+  name: string,
+  values: ParameterValues | undefined,
+): Promise<Strategy> {
   if (typeof source !== 'function') return checked(source, 'a strategy');
   let made: unknown;
   try {
-    made = await source();
+    made = await source(values as never);
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     throw new StrategyError(`${name}: the function that makes it: ${what}`, { cause: error });
