@@ -14,6 +14,8 @@ const PROGRAMS = [
   'server/node/main',
   // Imported from the package, not started.
   'server/backtest/backtest',
+  'server/backtest/command/command-thread',
+  'server/backtest/sweep/sweep-thread',
   'server/orders/worker/worker',
   'server/catalog/catalog-thread',
   'server/catalog/search-thread',

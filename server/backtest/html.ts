@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearest } from '../common/nearest.ts';
-import type { ReportData, ReportFill, ReportRun } from './report-data.ts';
+import type { ReportData, ReportFill, ReportRun, SweepData } from './report-data.ts';
 import type { BacktestResult, FillRow } from './result.ts';
 
 /** Bound that keeps the page small enough to open at once. */
@@ -21,14 +21,19 @@ const SCRIPTS = [
   'backtest/page/dom.js',
   'backtest/page/format.js',
   'backtest/page/chart.js',
+  'backtest/page/sweep.js',
   'backtest/page/report.js',
 ];
 
-export function reportHtml(results: readonly BacktestResult[]): string {
+/** @param sweep where the results are those of its best combination */
+export function reportHtml(
+  results: readonly BacktestResult[],
+  sweep: SweepData | null = null,
+): string {
   const chart = readPackage('uplot/dist/uPlot.iife.min.js');
   const script = `(() => {\n'use strict';\n${SCRIPTS.map(moduleText).join('\n')}\n})();`;
   const style = [readPackage('uplot/dist/uPlot.min.css'), ...STYLES.map(readOwn)].join('\n');
-  const data: ReportData = { runs: results.map(runOf) };
+  const data: ReportData = { runs: results.map(runOf), sweep };
   const policy = [
     "default-src 'none'",
     `script-src ${[chart, script].map(hashOf).join(' ')}`,
@@ -38,7 +43,7 @@ export function reportHtml(results: readonly BacktestResult[]): string {
   ].join('; ');
   const parts: Readonly<Record<string, string>> = {
     policy,
-    title: escaped(results.map(({ name }) => name).join(', ')),
+    title: escaped(results.map(({ name }) => name).join(', ') || 'walk-forward windows'),
     style,
     // Within a script element, no text ends it.
     data: JSON.stringify(data).replaceAll('<', '\\u003c'),

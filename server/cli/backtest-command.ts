@@ -1,24 +1,21 @@
 /** `backtest`: strategies over a recording; figures in the terminal, and as files. */
 import { mkdirSync } from 'node:fs';
-import { basename, extname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { writeWhole } from '../../storage/files/whole-file.ts';
-import { RecordingDamaged } from '../../storage/recordings/entries.ts';
 import {
   type BacktestOptions,
   type BacktestResult,
-  backtest,
   equityCsv,
   fillsCsv,
-  NoStrategy,
   reportHtml,
-  StrategyError,
-  type StrategySource,
 } from '../backtest/backtest.ts';
-import { nextIteration } from '../common/event-loop.ts';
+import { type Cuts, checkLookahead, type Lookahead } from '../backtest/lookahead.ts';
+import { originText, runStrategy, type StrategyOrigin } from '../backtest/strategy-run.ts';
+import { assignedBy, cutsOf, noteOmissions, percent, reported } from './backtest-options.ts';
 import { type Cells, given, tableLines } from './command.ts';
-import { type Options, Refused, type Run } from './context.ts';
+import { type Context, type Exit, type Options, Refused, type Run } from './context.ts';
 import { numberOf, optionOf, textOf, timeOf } from './settings.ts';
+import { runSweep, SWEEP_OPTIONS } from './sweep-command.ts';
 
 const COLUMNS: Cells<BacktestResult> = {
   run: 'name',
@@ -34,24 +31,37 @@ const COLUMNS: Cells<BacktestResult> = {
   refused: ({ figures }) => String(figures.refused),
 };
 
+/** Runs the command in one of its forms: runs, a sweep (sweep-command.ts), or a look-ahead check. */
 export const runBacktest: Run = async (context, [recording = '', ...files], options) => {
-  const { stderr, stdout } = context;
+  const command = textOf(options, 'command');
+  const origins: StrategyOrigin[] = files.map((file) => ({ file }));
+  if (command !== undefined) origins.push({ command });
+  if (origins.length === 0) throw new Refused('missing required argument: STRATEGY, or --command');
   const settings = optionsOf(options);
+  if (SWEEP_OPTIONS.some((name) => options[name] !== undefined))
+    return await runSweep(context, recording, origins, settings, options);
+  for (const name of ['rank', 'threads'])
+    if (options[name] !== undefined) throw new Refused(`--${name} is for a sweep`);
+  if (options.checkLookahead !== undefined)
+    return await runLookahead(context, recording, origins, settings, options);
   const results: BacktestResult[] = [];
-  for (const file of files) {
-    try {
-      results.push(await runOf(recording, file, settings));
-    } catch (error) {
-      if (error instanceof RangeError || error instanceof RecordingDamaged) {
-        throw new Refused(error.message);
-      }
-      if (error instanceof NoStrategy) throw new Refused(`${file}: ${error.message}`);
-      if (!(error instanceof StrategyError)) throw error;
-      const { cause, message } = error;
-      if (cause instanceof Error) stderr.block(`${cause.stack}\n`);
-      throw new Error(`${file}: ${message}`, { cause });
-    }
+  for (const origin of origins) {
+    const run = async () => {
+      const parameters = await assignedBy(origin, options);
+      return await runStrategy(recording, origin, { ...settings, parameters });
+    };
+    results.push(await reported(context, origin, run));
   }
+  await showRuns(context, recording, results, options);
+  return 'done';
+};
+
+async function showRuns(
+  { stderr, stdout }: Context,
+  recording: string,
+  results: readonly BacktestResult[],
+  options: Options,
+): Promise<void> {
   const named = withDistinctNames(results);
   const [html, csv] = [textOf(options, 'html'), textOf(options, 'csv')];
   if (html !== undefined) await writeWhole(html, [reportHtml(named)]);
@@ -59,44 +69,50 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   if (options.json === true) for (const each of named) stdout.json(each);
   else stdout.lines(tableLines(named, COLUMNS, Object.keys(COLUMNS).slice(1)));
   const [first] = named;
-  for (const [what, count] of [
-    ['damaged messages left out', first?.messagesDamaged],
-    [
-      'entries with a time before that of an earlier one, whose time counts',
-      first?.timesDecreasing,
-    ],
-  ] as const) {
-    if (count !== undefined && count > 0) stderr.line(`${recording}: ${what}: ${count}`);
-  }
+  if (first !== undefined) noteOmissions(stderr, recording, first);
   for (const { name, pausesCut } of named) {
     if (pausesCut > 0) stderr.line(`${name}: pauses in which timers were left out: ${pausesCut}`);
   }
-  return 'done';
-};
+}
 
-/** Runs the strategy of a file. A rejected promise of the strategy that nothing waits for ends the run too. */
-async function runOf(
+/** Compares runs over a recording that is cut with the run over the whole one. */
+async function runLookahead(
+  context: Context,
   recording: string,
-  file: string,
+  origins: readonly StrategyOrigin[],
   settings: BacktestOptions,
-): Promise<BacktestResult> {
-  let rejection: StrategyError | undefined;
-  const rejected = (cause: unknown): void => {
-    const what = cause instanceof Error ? cause.message : String(cause);
-    rejection ??= new StrategyError(`a promise that nothing waits for: ${what}`, { cause });
-  };
-  process.on('unhandledRejection', rejected);
-  try {
-    const strategy = await strategyOf(file);
-    const name = basename(file, extname(file));
-    const result = await backtest(recording, strategy, { ...settings, name });
-    // Rejections are known once the promises at hand have run.
-    await nextIteration();
-    if (rejection !== undefined) throw rejection;
-    return result;
-  } finally {
-    process.off('unhandledRejection', rejected);
+  options: Options,
+): Promise<Exit> {
+  const { stdout } = context;
+  const cuts = cutsOf(options.checkLookahead);
+  let exit: Exit = 'done';
+  for (const origin of origins) {
+    const found = await reported(context, origin, async () => {
+      const parameters = await assignedBy(origin, options);
+      return await checkLookahead(recording, origin, { ...settings, parameters }, cuts);
+    });
+    if (found.difference !== undefined) exit = 'differs';
+    const strategy = originText(origin);
+    if (options.json === true) stdout.json({ strategy, ...found });
+    else stdout.lines(lookaheadLines(strategy, found, cuts));
   }
+  return exit;
+}
+
+function lookaheadLines(
+  strategy: string,
+  { actions, cuts, difference }: Lookahead,
+  wanted: Cuts,
+): string[] {
+  const drawn = 'seed' in wanted ? ` of seed ${wanted.seed}` : '';
+  if (difference === undefined)
+    return [`${strategy}: it acts the same with ${cuts.length} cuts${drawn} (actions: ${actions})`];
+  const { cut, untilCut, whole } = difference;
+  return [
+    `${strategy}: it does not act the same where the recording is cut at ${new Date(cut).toISOString()}`,
+    `  whole: ${whole ?? 'nothing more'}`,
+    `  cut:   ${untilCut ?? 'nothing more'}`,
+  ];
 }
 
 /** Options of the run, whose values are checked where they are used. */
@@ -110,29 +126,6 @@ function optionsOf(options: Options): BacktestOptions {
     from: optionOf(options, 'from', timeOf),
     to: optionOf(options, 'to', timeOf),
   });
-}
-
-async function strategyOf(file: string): Promise<StrategySource> {
-  const { default: strategy } = await imported(file);
-  const isSource = typeof strategy === 'function' || typeof strategy === 'object';
-  if (isSource && strategy !== null) return strategy as StrategySource;
-  throw new Refused(`${file}: its default export must be a strategy, or a function that makes one`);
-}
-
-async function imported(file: string): Promise<{ default?: unknown }> {
-  try {
-    return await import(pathToFileURL(resolve(file)).href);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
-      throw new Refused(
-        `${file}: Node ${process.versions.node} runs no TypeScript; 22.18 and later do, and so does \`npm run cli\` in a checkout`,
-      );
-    }
-    if (code === 'ERR_MODULE_NOT_FOUND') throw new Refused(message);
-    const what = error instanceof Error ? message : String(error);
-    throw new StrategyError(`it cannot be loaded: ${what}`, { cause: error });
-  }
 }
 
 function withDistinctNames(results: readonly BacktestResult[]): BacktestResult[] {
@@ -151,8 +144,4 @@ async function writeTables(directory: string, results: readonly BacktestResult[]
     await writeWhole(join(directory, `${name}-fills.csv`), [fillsCsv(result)]);
     await writeWhole(join(directory, `${name}-equity.csv`), [equityCsv(result)]);
   }
-}
-
-function percent(part: number): string {
-  return `${(100 * part).toFixed(2)} %`;
 }

@@ -609,7 +609,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   backtest: {
     does: 'runs strategies over a recording, without a node; prints their results',
     node: 'any',
-    args: ['RECORDING', 'STRATEGY...'],
+    args: ['RECORDING', '[STRATEGY...]'],
     options: {
       '--cash <amount>': 'collateral at the beginning (1000)',
       '--latency <ms>': 'how long an order or a cancel travels (0)',
@@ -621,8 +621,22 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--from <time>': 'begins here: unix seconds, or a time such as 2026-11-22T12:00:00Z',
       '--to <time>': 'ends here',
       '--html <file>': 'writes a page of all runs that needs nothing else',
-      '--csv <directory>': 'writes fills and equity of each run',
+      '--csv <directory>': 'writes fills and equity of each run, or the table of a sweep',
       '--json': 'a line of JSON each',
+      '--command <command>':
+        'a strategy that is a program, such as "python3 strategy.py": JSON lines on its input and output',
+      '--set <assignments...>': 'parameters of the strategy, such as spread=0.03',
+      '--sweep <values>':
+        'runs all combinations of values, such as spread=0.01..0.05:0.01,size=10,50; the best one is first',
+      '--recording <files...>': 'a sweep: more recordings for each combination',
+      '--rank <figure>': 'a sweep: the figure that orders it (profit)',
+      '--threads <number>': 'a sweep: runs at a time (one for each processor)',
+      '--out <directory>':
+        'a sweep: retains its results there; the next start runs only what is missing',
+      '--walk-forward <times>':
+        'a sweep: TRAIN/TEST such as 6h/1h: the best of each train span runs over the test span after it',
+      '--check-lookahead [cuts]':
+        'compares runs over the recording cut at some times: a number of them, 20/7 with the seed 7, or times (10)',
     },
     run: from(backtest, 'runBacktest'),
   },

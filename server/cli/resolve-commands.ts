@@ -9,7 +9,7 @@ import { again, given, idOf } from './command.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
 import { operate } from './operate.ts';
 import { weightsText } from './payout-text.ts';
-import { marketOf, textOf } from './settings.ts';
+import { marketOf, optionOf, secondsOf, textOf } from './settings.ts';
 
 type PayoutKey = 'POST /admin/markets/resolve' | 'POST /admin/markets/void';
 type ResolveInput = OperationInput<'POST /admin/markets/resolve'>;
@@ -19,7 +19,6 @@ type DryRun = OperationOutput<'POST /admin/markets/dry-run'>;
 /** Wallets that a dry run lists, and those that a person sees who is asked. */
 const ROWS_MAX = 1_000;
 const ROWS_ASKED = 20;
-const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
 function payoutOf(text: string): number[] {
   if (!/^(?:0|[1-9]\d{0,4})(?:,(?:0|[1-9]\d{0,4}))+$/.test(text)) {
@@ -39,16 +38,6 @@ function paysOf(options: Options): Pays {
   return winner === undefined ? { payout: payoutOf(payout!) } : { payouts: { [winner]: 1 } };
 }
 
-function reviewOf(options: Options): number | undefined {
-  const text = textOf(options, 'review');
-  if (text === undefined) return undefined;
-  const [, count, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(text) ?? [];
-  if (count === undefined) {
-    throw new Refused(`--review must be a time such as 90m, 24h or 7d, not "${text}"`);
-  }
-  return Number(count) * SECONDS[unit as keyof typeof SECONDS];
-}
-
 export const resolve = payoutCommand('POST /admin/markets/resolve', paysOf);
 export const voidMarket = payoutCommand('POST /admin/markets/void', () => undefined);
 
@@ -56,7 +45,7 @@ function payoutCommand(key: PayoutKey, pays: (options: Options) => Pays | undefi
   return async (context, [market = ''], options) => {
     const condition = marketOf(market);
     const payout = pays(options);
-    const review = reviewOf(options);
+    const review = optionOf(options, 'review', secondsOf);
     const dryRun = (limit: number): Promise<DryRun> =>
       operate(context, options, 'POST /admin/markets/dry-run', {
         condition,

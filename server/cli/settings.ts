@@ -8,6 +8,7 @@ import { type Config, readConfig } from '../config/config.ts';
 import { type Context, type Options, Refused } from './context.ts';
 
 const ADDRESS_BYTES = 20;
+const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
 /** Configuration of the node that would start here. Throws Refused with every problem. */
 export function configOf({ dataDir, env }: Context): Config {
@@ -71,4 +72,13 @@ export function timeOf(text: string, what: string): number {
     );
   }
   return ms;
+}
+
+/** Seconds of a length of time such as 90m, 24h or 7d. */
+export function secondsOf(text: string, what: string): number {
+  const [, count, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(text) ?? [];
+  if (count === undefined) {
+    throw new Refused(`${what} must be a time such as 90m, 24h or 7d, not "${text}"`);
+  }
+  return Number(count) * SECONDS[unit as keyof typeof SECONDS];
 }

@@ -203,3 +203,84 @@ test('a page reports omissions of the recording once, and those of a run by its 
   assert.deepEqual(await open(results.slice(0, 1)), ofRecording);
   assert.deepEqual(await open([await backtest(entries.slice(0, 2), { name: 'calm' })]), []);
 });
+
+test('a page of a sweep has its table, a heat map of two parameters, and the best runs', {
+  skip,
+}, async (t) => {
+  const rows = [1, 2, 3].flatMap((away) =>
+    [10, 20].flatMap((size) =>
+      [5, 6].map((third) => ({
+        values: [away, size, third],
+        all: [away * size - third - 50, size],
+        each: [
+          [away, 0],
+          [away * size - third - 50 - away, size],
+        ],
+      })),
+    ),
+  );
+  const best = rows.toSorted((one, other) => other.all[0]! - one.all[0]!);
+  const file = join(temporaryDirectory(), 'sweep.html');
+  const page = reportHtml([await resultOf('best')], {
+    kind: 'sweep',
+    rank: 'profit',
+    names: ['away', 'size', HOSTILE],
+    figures: ['profit', 'fills'],
+    recordings: ['a.rec', 'b.rec'],
+    combinations: 900,
+    rows: best,
+  });
+  writeFileSync(file, page);
+  const reader = await Reader.open(chromium!);
+  t.after(() => reader.close());
+  for (const scheme of ['light', 'dark'] as const) {
+    await reader.look({ width: 1200, height: 900 }, scheme);
+    await reader.page.goto(pathToFileURL(file).href);
+    await reader.sees(
+      '#sweep-note',
+      /^the best 12 of 900 combinations over 2 recordings, by profit/,
+    );
+    assert.deepEqual(await reader.faults(), []);
+  }
+  const first = await reader.texts('#sweep-rows tr:first-child td');
+  assert.deepEqual(first, ['3', '20', '5', '5', '20']);
+  assert.deepEqual(await reader.texts('#heat-head th'), ['size \\ away', '1', '2', '3']);
+  const cells = () => reader.texts('#heat-rows td');
+  // The third parameter is the one that ranks first: 5.
+  assert.deepEqual(await cells(), ['-45', '-35', '-25', '-35', '-15', '5']);
+  assert.deepEqual(await reader.texts('#heat .is-best'), ['5']);
+  await reader.page.select('#heat-recording', 'a.rec');
+  assert.deepEqual(await cells(), ['1', '2', '3', '1', '2', '3']);
+  await reader.page.select('#heat-figure', 'fills');
+  await reader.page.select('#heat-recording', 'all together');
+  await reader.page.select('#heat-down', 'away');
+  assert.deepEqual(await cells(), ['20', '20', '20']);
+  assert.deepEqual(await reader.texts('#runs th'), ['best']);
+  assert.deepEqual(reader.errors, []);
+});
+
+test('a page of walk-forward windows has their table alone', { skip }, async (t) => {
+  const file = join(temporaryDirectory(), 'windows.html');
+  const times = [START, START + 1_000, START + 2_000];
+  const row = {
+    recording: HOSTILE,
+    times,
+    values: 'away=2',
+    trained: 3.25,
+    tested: null,
+    profit: -1,
+  };
+  writeFileSync(file, reportHtml([], { kind: 'windows', rank: 'sharpe', rows: [row, row] }));
+  const reader = await Reader.open(chromium!);
+  t.after(() => reader.close());
+  await reader.page.goto(pathToFileURL(file).href);
+  await reader.sees('#sweep-note', /^2 windows, profit -2$/);
+  const cells = await reader.texts('#sweep-rows tr:first-child td');
+  const shown = times.map((time) => new Date(time).toISOString());
+  assert.deepEqual(cells, [HOSTILE, ...shown, 'away=2', '3.25', '–', '-1']);
+  const isShown = (selector: string) =>
+    reader.page.$eval(selector, (element) => element.checkVisibility());
+  assert.deepEqual([await isShown('#sweep'), await isShown('#equity')], [true, false]);
+  assert.deepEqual(await reader.faults(), []);
+  assert.deepEqual(reader.errors, []);
+});

@@ -1,5 +1,6 @@
 /** Every benchmark suite on tiny inputs, so that it keeps running; it measures nothing here. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { clusterSuite } from '../../bench/cluster/cluster.bench.ts';
 import { NO_ETCD } from '../../bench/common/etcd.ts';
@@ -8,6 +9,7 @@ import { engineSuite } from '../../bench/engine/engine.bench.ts';
 import { ledgerSizes } from '../../bench/engine/ledger-size.ts';
 import { resolutionSuite } from '../../bench/engine/resolution.bench.ts';
 import { backtestSuite, modelSuite } from '../../bench/paper/paper.bench.ts';
+import { programSuite } from '../../bench/paper/program.bench.ts';
 import { limitsSuite } from '../../bench/server/limits.bench.ts';
 import { signaturesSuite } from '../../bench/server/signatures.bench.ts';
 import { validateSuite } from '../../bench/server/validate.bench.ts';
@@ -131,6 +133,13 @@ test('a day with a ledger and one without start again after kills', { skip: SHOR
   const shape = { restingOrders: 60, fills: 30, books: 1, restarts: 1 };
   const [time] = await restartLedgerSuite(shape);
   assert(time!.ratio > 0);
+});
+
+test('a strategy in Python and a sweep run beside the same runs in the process', {
+  skip: spawnSync('python3', ['-c', '']).status !== 0 && 'no python3',
+}, async () => {
+  const { program, sweep } = await programSuite({ markets: 2, messages: 200, rounds: 1 });
+  assert(program > 0 && sweep > 0);
 });
 
 test('the paper suite runs strategies over a drawn recording, and mirrors it beside orders', async () => {

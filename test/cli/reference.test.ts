@@ -29,7 +29,7 @@ function reference(): string {
 
 function commandList(): string {
   const lines = Object.entries(COMMANDS).map(([name, { args = [], does, node, options = {} }]) => {
-    const flags = Object.keys(options).map((flag) => flag.split(' <')[0]!);
+    const flags = Object.keys(options).map((flag) => flag.split(/ [<[]/)[0]!);
     const shown = node === 'remote' ? flags.filter((flag) => !REMOTE_FLAGS.includes(flag)) : flags;
     return `- \`${[name, ...args, ...shown].join(' ')}\` (${node}): ${does}`;
   });

@@ -33,6 +33,16 @@ export function makeHead(titles) {
 }
 
 /**
+ * Fills a select with texts. @param {string} id @param {readonly string[]} texts @param {(index: number) => void} onChoose
+ */
+export function choices(id, texts, onChoose) {
+  const select = /** @type {HTMLSelectElement} */ (byId(id));
+  select.replaceChildren(...texts.map((text) => make('option', '', text)));
+  select.disabled = texts.length === 0;
+  select.onchange = () => onChoose(select.selectedIndex);
+}
+
+/**
  * Writes a text only if it differs, so that an equal one costs no layout.
  * @param {Element} element @param {string} text
  */

@@ -2,8 +2,9 @@
 /** The report of a backtest: figures of every run, charts of all, and what one run did in one market. */
 import uPlot from 'uplot';
 import { axis, Chart, faint, line, marks, pointer, steppedLine, steps } from './chart.js';
-import { byId, make, makeHead, setText } from './dom.js';
+import { byId, choices, make, makeHead, setText } from './dom.js';
 import { clockText, countText, NONE, sizeText, timeText } from './format.js';
+import { showSweep } from './sweep.js';
 
 /** @import { ReportData, ReportMarket, ReportRun } from '../report-data.ts' */
 
@@ -384,17 +385,10 @@ function triangles(plot, column, color, direction) {
   ctx.restore();
 }
 
-/** @param {string} id @param {readonly string[]} texts @param {(index: number) => void} onChoose */
-function choices(id, texts, onChoose) {
-  const select = /** @type {HTMLSelectElement} */ (byId(id));
-  select.replaceChildren(...texts.map((text) => make('option', '', text)));
-  select.disabled = texts.length === 0;
-  select.onchange = () => onChoose(select.selectedIndex);
-}
-
 const FILL_TITLES = ['Time', 'Outcome', 'Side', 'Price', 'Size', 'Fee', 'Role', 'Closing'];
 byId('fills-head').replaceWith(makeHead(FILL_TITLES));
 showRuns();
 runsChart('equity', ({ equity }) => [...equity.equity], false);
 runsChart('drawdown', ({ equity }) => equity.drawdown.map((amount) => -amount), true);
 new Chosen().begin();
+if (report.sweep !== null) showSweep(report.sweep);
