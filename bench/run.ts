@@ -29,6 +29,7 @@ import { PAGE_FRAMES_FULL, pageFramesSuite } from './page/page-frames.bench.ts';
 import { fillModelSuite } from './paper/fill-model.bench.ts';
 import { MIRROR_FULL, mirrorSuite } from './paper/mirror.bench.ts';
 import { backtestSuite, modelSuite, PAPER_FULL } from './paper/paper.bench.ts';
+import { PROGRAMS_FULL, programSuite } from './paper/program.bench.ts';
 import { limitsSuite } from './server/limits.bench.ts';
 import { SIGNATURES_FULL, signaturesSuite } from './server/signatures.bench.ts';
 import { validateSuite } from './server/validate.bench.ts';
@@ -108,6 +109,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
     return undefined;
   },
   'paper-model': () => fillModelSuite(files),
+  'paper-programs': () => programSuite(PROGRAMS_FULL),
   mirror: () => mirrorSuite(MIRROR_FULL),
   validate: () => validateSuite(2_000, 3 * BLOCKS),
   limits: () => limitsSuite(20_000, 3 * BLOCKS),

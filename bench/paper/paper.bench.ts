@@ -43,7 +43,7 @@ export function modelSuite(shape: PaperShape): number {
 export async function backtestSuite(shape: PaperShape): Promise<BacktestFigures> {
   const directory = mkdtempSync(join(tmpdir(), 'paper-bench-'));
   try {
-    const path = shape.file ?? (await drawn(join(directory, 'drawn.rec'), shape));
+    const path = shape.file ?? (await drawnRecording(join(directory, 'drawn.rec'), shape));
     const recording = await openRecording(path);
     return await besideBareLoop(recording, shape.rounds);
   } finally {
@@ -51,7 +51,11 @@ export async function backtestSuite(shape: PaperShape): Promise<BacktestFigures>
   }
 }
 
-async function drawn(path: string, { markets, messages }: PaperShape): Promise<string> {
+/** Writes a recording that is drawn from the seed. Returns its path. */
+export async function drawnRecording(
+  path: string,
+  { markets, messages }: PaperShape,
+): Promise<string> {
   const stream = new SourceStream(SEED, markets);
   const names = stream.markets.map(({ id }) => id);
   const writer = await RecordingWriter.create(path, {
