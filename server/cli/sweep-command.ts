@@ -185,7 +185,8 @@ async function walk(
   );
   const [html, csv] = [textOf(options, 'html'), textOf(options, 'csv')];
   if (csv !== undefined) await writeTable(csv, 'windows.csv', windowsCsv(results));
-  if (html !== undefined) await writeWhole(html, [reportHtml([], windowsReport(results, rank))]);
+  if (html !== undefined)
+    await writeWhole(html, [reportHtml([], windowsReport(results, [...swept.keys()], rank))]);
   const { stderr, stdout } = context;
   context.progress.clear();
   if (options.json === true) for (const each of results) stdout.json(windowJson(each));

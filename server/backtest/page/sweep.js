@@ -14,6 +14,9 @@ const HEAT_MAX = 55;
 /** @param {number | null} value */
 const figureText = (value) => (value === null ? NONE : FIGURE.format(value));
 
+/** Time in UTC without milliseconds. @param {number} ms */
+const utcText = (ms) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+
 /** @param {SweepData} sweep */
 export function showSweep(sweep) {
   byId('sweep').hidden = false;
@@ -55,7 +58,7 @@ function showWindows({ rank, rows }) {
   byId('sweep-head').replaceWith(
     makeHead([
       'Recording',
-      'Train from',
+      'Train from, UTC',
       'Test from',
       'Test to',
       'Values',
@@ -69,7 +72,7 @@ function showWindows({ rank, rows }) {
       const row = make('tr');
       const texts = [
         recording,
-        ...times.map((ms) => new Date(ms).toISOString()),
+        ...times.map(utcText),
         values,
         ...[trained, tested, profit].map(figureText),
       ];

@@ -31,14 +31,19 @@ export function sweepReport(
   };
 }
 
-export function windowsReport(results: readonly WindowResult[], rank: string): SweepData {
+/** @param names swept parameters */
+export function windowsReport(
+  results: readonly WindowResult[],
+  names: readonly string[],
+  rank: string,
+): SweepData {
   return {
     kind: 'windows',
     rank,
     rows: results.map(({ recording, test, tested, train, trained, values }) => ({
       recording: basename(recording),
       times: [train.from, test.from, test.to],
-      values: valuesText(values),
+      values: valuesText(Object.fromEntries(names.map((name) => [name, values[name]!]))),
       trained: trained.figures[rank] ?? null,
       tested: tested.figures[rank] ?? null,
       profit: tested.figures.profit ?? 0,
