@@ -206,13 +206,25 @@ export class Orders {
   }
 
   /** Signs and sends the order of a preview. @throws RangeError where it has none */
-  async postPreviewed({ order }: Pick<PreviewAnswer, 'order'>): Promise<Placed> {
-    if (order === null) throw new RangeError('postPreviewed: the preview has no order');
+  async postPreviewed(preview: Pick<PreviewAnswer, 'order'>): Promise<Placed> {
+    return this.send(await this.#signPreviewed('postPreviewed', preview));
+  }
+
+  /** Signs the order of a preview. @throws RangeError where it has none */
+  signPreviewed(preview: Pick<PreviewAnswer, 'order'>): Promise<SignedOrder> {
+    return this.#signPreviewed('signPreviewed', preview);
+  }
+
+  async #signPreviewed(
+    call: string,
+    { order }: Pick<PreviewAnswer, 'order'>,
+  ): Promise<SignedOrder> {
+    if (order === null) throw new RangeError(`${call}: the preview has no order`);
     const { expiration, orderType: type, postOnly, price, side, size, tokenId } = order;
     const terms = { tokenId, side, price, size, type, expiration, postOnly };
     const makerAmount = BigInt(order.makerAmount);
     const takerAmount = BigInt(order.takerAmount);
-    return this.send(await this.#sign('postPreviewed', terms, { makerAmount, takerAmount }));
+    return this.#sign(call, terms, { makerAmount, takerAmount });
   }
 
   /** Sends a signed order until it is answered. The same one may be sent again at any time. */
