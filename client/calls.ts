@@ -18,8 +18,13 @@ type PathNames<Key> = Key extends `${string}:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-/** A parameter that may be repeated is a list. */
-type Query<Asked> = { readonly [Name in keyof Asked]: Asked[Name] | readonly Asked[Name][] };
+/** A parameter that may be repeated is a list; undefined counts as absent. */
+type Query<Asked> = {
+  readonly [Name in keyof Asked]:
+    | Asked[Name]
+    | readonly Asked[Name][]
+    | (Partial<Pick<Asked, Name>> extends Pick<Asked, Name> ? undefined : never);
+};
 type Part<Name extends string, Value> =
   Partial<Value> extends Value
     ? { readonly [key in Name]?: Value | undefined }
