@@ -1794,6 +1794,7 @@ export const REFUSAL_CODES = [
   'INVALID_AUTH',
   'INVALID_KEY',
   'ADDRESS_NOT_ALLOWED',
+  'ORIGIN_NOT_ALLOWED',
   'UNKNOWN_API_KEY',
   'TOO_MANY_API_KEYS',
   'NONCE_MISMATCH',
@@ -1958,6 +1959,7 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['invalid_auth', 'INVALID_AUTH'],
   ['invalid key', 'INVALID_KEY'],
   ['unauthorized: ip_not_allowlisted', 'ADDRESS_NOT_ALLOWED'],
+  ['origin not allowed', 'ORIGIN_NOT_ALLOWED'],
   ['API key not found', 'UNKNOWN_API_KEY'],
   ['too many API keys', 'TOO_MANY_API_KEYS'],
   ['too many read-only keys', 'TOO_MANY_API_KEYS'],
@@ -2772,6 +2774,15 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
     answer: string;
+  };
+  'POST /mcp': {
+    query: Readonly<Record<string, unknown>>;
+    body: {
+      readonly jsonrpc: '2.0';
+    };
+    answer: {
+      readonly jsonrpc: '2.0';
+    };
   };
   'GET /activity': {
     query: {
@@ -4085,6 +4096,7 @@ export const ACCESS = {
   'GET /ledger/balance': 'level2-read',
   'POST /split': 'level2',
   'POST /merge': 'level2',
+  'POST /mcp': 'level2-or-none',
   'POST /profile': 'level2',
   'GET /data/pre-migration-orders': 'level2-read',
   'GET /order-scoring': 'level2-read',

@@ -99,6 +99,8 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /docs/:file': FIXED,
   'GET /app': FIXED,
   'GET /app/*': FIXED,
+  // Not served in the benchmark: MCP is off.
+  'POST /mcp': FIXED,
   'POST /auth/api-key': ONE_ROW,
   'POST /invites/redeem': ONE_ROW,
   'GET /auth/derive-api-key': ONE_ROW,

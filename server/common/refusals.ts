@@ -498,6 +498,11 @@ export const REFUSALS = {
     texts: ['unauthorized: ip_not_allowlisted'],
     detail: 'the operator allows this route for other addresses',
   },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    texts: ['origin not allowed'],
+    detail: 'pages may call tools where CORS_ORIGINS of the node lists their origin; programs send none',
+  },
   UNKNOWN_API_KEY: {
     status: 404,
     texts: ['API key not found'],

@@ -20,7 +20,7 @@ export type Api = 'catalog' | 'data' | 'data-v2' | 'trading';
  */
 export type Access = 'none' | 'level1' | 'level2' | 'level2-read' | 'level2-or-none';
 
-type BodyBound = 'none' | 'mebibyte' | 'batch';
+type BodyBound = 'none' | 'tools' | 'mebibyte' | 'batch';
 
 export type RouteGroup =
   | 'orders'
@@ -41,6 +41,7 @@ export interface RouteSettings {
   readonly demo: boolean;
   readonly faults: 'off' | 'operator' | 'on';
   readonly marketRoutes: 'catalog' | 'trading';
+  readonly mcp: boolean;
   readonly maxBatchOrders: number;
   readonly maxCancelIds: number;
   readonly orderVersion: '1' | '2' | 'both';
@@ -79,6 +80,10 @@ export interface RouteRow {
   readonly places?: true;
   /** May change something without credentials: the body is signed. */
   readonly writes?: true;
+  /** Lower-case names of further headers, which are the last ones of the request. */
+  readonly headers?: readonly string[];
+  /** May answer 202 without a body. */
+  readonly accepts?: true;
   /** May answer 425. */
   readonly restarts?: true;
   /** May answer 409. */

@@ -20,8 +20,7 @@ const MESSAGE_BYTES_MAX = 2 ** 20;
 
 export interface ProtocolAnswer {
   readonly status: number;
-  /** '' without a body. */
-  readonly type: string;
+  /** JSON; '' without a body. */
   readonly body: string;
 }
 
@@ -51,6 +50,12 @@ export async function loadProtocol(
     throw new Error(`the package ${PACKAGE} is not installed: npm install ${PACKAGE}`);
   });
   return new LoadedProtocol(server, stdio, tools, warn);
+}
+
+/** Message of a stream of events that has one: older versions answer so, and clients of all versions take JSON. */
+function messageOf(events: string): string {
+  const lines = events.split('\n').filter((line) => line.startsWith('data:'));
+  return lines.map((line) => line.slice('data:'.length).trim()).join('');
 }
 
 class LoadedProtocol implements ToolProtocol {
@@ -89,8 +94,9 @@ class LoadedProtocol implements ToolProtocol {
     });
     const authInfo = { token: '', clientId: venue.owner, scopes: [], extra: { venue } };
     const answer = await this.handler.fetch(request, { authInfo, parsedBody: message });
-    const type = answer.headers.get('content-type') ?? '';
-    return { status: answer.status, type, body: await answer.text() };
+    const text = await answer.text();
+    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    return { status: answer.status, body: isStream ? messageOf(text) : text };
   }
 
   async stdio(venue: Venue, signal: AbortSignal): Promise<void> {

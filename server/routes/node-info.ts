@@ -191,6 +191,9 @@ export function ordersBodyMax(maxBatchOrders: number): number {
 /** Largest body of every other route. */
 export const BODY_MAX = MIB;
 
+/** Largest body of POST /mcp: a tool call has some hundred bytes. */
+export const TOOL_BODY_MAX = 2 ** 16;
+
 export interface NodeInfoParts {
   readonly config: Config;
   readonly tables: Tables;
@@ -454,8 +457,12 @@ function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion 
  * Every row of the table with its effective cap; a row that is off has the cap of the table. That of routes
  * which are not served is left out.
  */
-function rateLimitRows({ faults, rateLimits, relayer }: Config, caps: RateCaps) {
-  const isServed: Partial<Record<RateClass, boolean>> = { faults: faults === 'on', relay: relayer };
+function rateLimitRows({ faults, mcp, rateLimits, relayer }: Config, caps: RateCaps) {
+  const isServed: Partial<Record<RateClass, boolean>> = {
+    faults: faults === 'on',
+    mcp,
+    relay: relayer,
+  };
   const shown = RATE_CLASSES.filter((name) => isServed[name] !== false);
   return shown.map((name) => {
     const { covers, requests, seconds } = RATE_LIMITS[name];

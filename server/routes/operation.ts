@@ -195,6 +195,7 @@ function statusesOf(key: string, row: RouteRow, writes: boolean): number[] {
   const isGuarded = row.access !== 'none';
   const found: readonly (readonly [number, boolean])[] = [
     // A read can at least have a wrong X-Min-Sequence.
+    [202, row.accepts === true],
     [400, hasQuery || isGuarded || row.body !== undefined || !writes],
     [401, isGuarded || row.api === 'data' || row.api === 'data-v2' || row.listed === true],
     [403, isGuarded || row.writes === true],

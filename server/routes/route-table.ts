@@ -23,6 +23,7 @@ import { HISTORY_ROUTES } from '../market-data/history-routes.ts';
 import { LIVE_ACTIVITY_ROUTES } from '../market-data/live-activity.ts';
 import { TOKEN_ROUTES } from '../market-data/token-routes.ts';
 import { TRADES_ROUTES } from '../market-data/trades-routes.ts';
+import { MCP_ROUTES } from '../mcp/mcp-routes.ts';
 import { HEARTBEAT_ROUTES } from '../orders/cancel/heartbeat-routes.ts';
 import { ORDER_ROUTES } from '../orders/intake/order-routes.ts';
 import { RELAYER_ROUTES } from '../relayer/relayer-routes.ts';
@@ -62,6 +63,7 @@ export const ROUTE_LISTS = {
   trades: TRADES_ROUTES,
   documents: DOCUMENT_ROUTES,
   app: APP_ROUTES,
+  mcp: MCP_ROUTES,
   portfolio: PORTFOLIO_ROUTES,
   results: RESULT_ROUTES,
   seasons: SEASON_ROUTES,
@@ -103,6 +105,7 @@ const LIST_GROUPS: Readonly<Record<ListName, RouteGroup>> = {
   trades: 'data',
   documents: 'node',
   app: 'node',
+  mcp: 'node',
   portfolio: 'data',
   results: 'data',
   seasons: 'data',

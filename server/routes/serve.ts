@@ -26,7 +26,7 @@ import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
 import { type MountedPath, placesOf } from './base-paths.ts';
 import { DiscardedBodies } from './discarded-bodies.ts';
 import { afterSequence } from './min-sequence.ts';
-import { BODY_MAX, ordersBodyMax } from './node-info.ts';
+import { BODY_MAX, ordersBodyMax, TOOL_BODY_MAX } from './node-info.ts';
 import { ROUTE_TABLE } from './route-table.ts';
 
 export interface ServeParts {
@@ -103,7 +103,12 @@ function serveRow(
     longRefused: isOpen ? undefined : (context: RequestContext) => parts.discarded.refusal(context),
   };
   const prefix = parts.credentialPrefix;
-  const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix), ...choiceHeaders(row)];
+  const headers2 = [
+    ...level2Headers(prefix),
+    readOnlyHeader(prefix),
+    ...choiceHeaders(row),
+    ...(row.headers ?? []),
+  ];
   if (typeof handler !== 'function') {
     assert.equal(handler.query ?? NO_QUERY, row.query, `${method} ${path} parses another query`);
     return { ...route, headers: handler.headers, run: handler.run };
@@ -150,7 +155,7 @@ function signedRun(
     const refused = parts.discarded.admit(context);
     if (refused === undefined) return undefined;
     const isNobody =
-      row.access === 'level2-or-none' && context.headers.every((text) => text === '');
+      row.access === 'level2-or-none' && hasNoCredentials(context.headers);
     const caller = isNobody
       ? NOBODY
       : isLevel1
@@ -173,6 +178,13 @@ function signedRun(
   return (context) => runAt(context, context.judgedAt ?? parts.seconds());
 }
 
+/** Headers of level 2 and of a read-only key, which come first. */
+const CREDENTIALS = 6;
+
+function hasNoCredentials(headers: readonly string[]): boolean {
+  return headers.every((text, i) => i >= CREDENTIALS || text === '');
+}
+
 function choiceHeaders({ media = [] }: RouteRow): string[] {
   return media.length > 1 ? ['accept'] : [];
 }
@@ -192,5 +204,6 @@ function callerOf(
 
 function bodyBytesMax({ bodyMax }: RouteRow, maxBatchOrders: number): number {
   if (bodyMax === 'batch') return ordersBodyMax(maxBatchOrders);
+  if (bodyMax === 'tools') return TOOL_BODY_MAX;
   return bodyMax === 'mebibyte' ? BODY_MAX : 0;
 }

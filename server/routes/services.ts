@@ -35,6 +35,8 @@ import { outcomeNames } from '../market-data/registered.ts';
 import { type TokenRouteParts, TokenRouteReads } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
+import { McpService } from '../mcp/mcp-routes.ts';
+import type { ToolProtocol } from '../mcp/protocol.ts';
 import type { Heartbeats } from '../orders/cancel/heartbeats.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
 import type { OrderIntake } from '../orders/intake/order-intake.ts';
@@ -81,6 +83,8 @@ interface RouteParts
   readonly applied: AppliedSequence;
   readonly intake: OrderIntake;
   readonly forwarder: Forwarding | undefined;
+  /** Undefined with MCP=off. */
+  readonly toolProtocol: ToolProtocol | undefined;
   /** Market time, in unix milliseconds. */
   readonly now: () => number;
   /** Unix milliseconds against which credentials are judged. */
@@ -116,6 +120,9 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     eventMarkets: eventMarketsOf(parts),
   });
   const app = appIsOn(config) ? AppFiles.read(parts.warn) : undefined;
+  const tools =
+    parts.toolProtocol &&
+    new McpService(parts.toolProtocol, { ...parts, ...config, seconds: () => secondsOf(parts) });
   const services: ServicesOf<typeof ROUTE_LISTS> = {
     node: new NodeInfo({ ...parts, seconds: () => secondsOf(parts), hasPage: app !== undefined }),
     keys: { auth: parts.auth, config, limits, faucet: faucetOf(parts), admits: admission(parts) },
@@ -135,6 +142,7 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     trades: { trades: parts.trades, allowlist, isTolerant },
     documents: documentsOf(config),
     app,
+    mcp: tools,
     portfolio,
     results: resultService(parts, portfolio),
     seasons: { ...parts, leaderboard: portfolio.leaderboard, allowlist },
@@ -147,7 +155,9 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     liveActivity: { trades: parts.trades, allowlist },
     programs: undefined,
   };
-  return routesOf(parts, services);
+  const made = routesOf(parts, services);
+  tools?.open(made.routes);
+  return made;
 }
 
 /** Unix seconds. */

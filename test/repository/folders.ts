@@ -51,6 +51,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     backtest: ['common'],
     paper: ['common', 'market-data', 'orders', 'wallet'],
     liquidity: ['auth', 'common', 'http', 'market-data', 'orders', 'wallet'],
+    mcp: ['auth', 'common', 'http'],
     admin: [
       'auth',
       'catalog',
@@ -77,6 +78,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
       'http',
       'liquidity',
       'market-data',
+      'mcp',
       'orders',
       'paper',
       'relayer',
@@ -97,6 +99,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
       'http',
       'liquidity',
       'market-data',
+      'mcp',
       'orders',
       'paper',
       'routes',
@@ -115,6 +118,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
       'faults',
       'http',
       'market-data',
+      'mcp',
       'node',
       'paper',
       'wallet',
@@ -169,5 +173,6 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     bench: ['common', 'engine'],
     repository: ['common'],
     liquidity: ['admin', 'cluster', 'common', 'torture'],
+    mcp: ['admin', 'common'],
   },
 };

@@ -32,13 +32,14 @@ const LEDGER = {
   FAUCET: '1000',
   HEARTBEAT_SECONDS: '3600',
   FAULTS: 'on',
+  MCP: 'on',
   RELAYER: 'on',
   BEACON_WALLET_FACTORY: PROFILE_TABLE.beaconWalletFactory.polymarket,
 };
 const node = await TestNode.start(dataDir, LEDGER, [], 'test/routes/parsing-node');
 const alice = await Trader.join(node, 'alice');
 const [token = ''] = market.tokenIds;
-const read = readConfig({ ...SMALL_NODE, FAULTS: 'on', RELAYER: 'on' }, [], 1);
+const read = readConfig({ ...SMALL_NODE, FAULTS: 'on', MCP: 'on', RELAYER: 'on' }, [], 1);
 assert(read.ok);
 const { config } = read;
 
@@ -77,6 +78,7 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
   'DELETE /order': { value: { orderID: id } },
   'DELETE /orders': ids,
   'DELETE /cancel-market-orders': { value: { market: market.conditionId } },
+  'POST /mcp': { value: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } },
 };
 
 /** Bodies that are parsed, and answered other than 200 or not twice alike. */

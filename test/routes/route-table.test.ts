@@ -36,6 +36,7 @@ const settings = {
   FAUCET: '1000',
   HEARTBEAT_SECONDS: '3600',
   FAULTS: 'on',
+  MCP: 'on',
   RELAYER: 'on',
   BEACON_WALLET_FACTORY: BEACON,
 };
@@ -191,6 +192,7 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /asyncapi.json': {},
   'GET /docs': {},
   'GET /docs/:file': { at: ['swagger-ui.css'] },
+  'POST /mcp': { body: () => '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}' },
   'GET /app': {},
   'GET /app/*': {},
   'GET /activity': { query: `user=${alice.address}` },

@@ -49,6 +49,7 @@ export const RATE_LIMITS = {
   profile: { covers: 'POST /profile', requests: 20, seconds: BURST_SECONDS },
   invites: { covers: 'POST /invites/redeem', requests: 1000, seconds: 3_600 },
   faults: { covers: 'POST /faults and DELETE /faults', requests: 60, seconds: BURST_SECONDS },
+  mcp: { covers: 'POST /mcp', requests: 300, seconds: BURST_SECONDS },
   // Counted inside handlers (handler-limits.ts); no route names them.
   keyOrders: {
     covers:
