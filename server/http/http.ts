@@ -25,6 +25,7 @@ import {
 import { FAUCET_HEADER } from './faucet-header.ts';
 import { FrameRequests, type FrameRoute } from './frame-request.ts';
 import { IGNORED_HEADER } from './ignored-parameters.ts';
+import { CallerRequests } from './inner-requests.ts';
 import { systemConnections } from './limits/address-connections.ts';
 import { BodyBudget } from './limits/body-budget.ts';
 import { BODY_BYTES_MAX, BodyBytes, type BodyBytesMax } from './limits/body-bytes.ts';
@@ -38,7 +39,6 @@ import { RateHeaders } from './limits/rate-headers.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
 import { TimeSlice } from './limits/time-slice.ts';
 import { UpgradeGate } from './limits/upgrade-gate.ts';
-import { CallerRequests } from './inner-requests.ts';
 import { listenError } from './listening.ts';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from './refusals.ts';
 import type { InnerRequests, RequestContext, Route } from './request-context.ts';

@@ -3,6 +3,7 @@
  *
  * Thread: any.
  */
+import { decimalOf } from '../../client/money.ts';
 import type { DataTrade, EventAnswer, LeaderboardRow, MarketAnswer } from '../../client/types.ts';
 import { Type } from '../common/schema.ts';
 import { CHOICE, LIST, MARKET, NAME, OUTCOME } from './arguments.ts';
@@ -45,11 +46,11 @@ const search = tool({
   routes: ['GET /public-search'],
   args: Type.Object({
     query: NAME('words of a title, the last one may be a beginning'),
-    status: Type.Optional(CHOICE(['active', 'closed', 'all'], 'events, active by default')),
+    status: Type.Optional(CHOICE(['active', 'closed', 'all'], 'all by default')),
     ...LIST(SEARCH_ROWS),
   }),
   async run({ args, venue }) {
-    const { query: q, status = 'active' } = args;
+    const { query: q, status = 'all' } = args;
     const list = await listed(
       args,
       async (cursor = '1') => {
@@ -313,8 +314,12 @@ function boardRow({ pnl, rank, user_id, user_name, volume }: LeaderboardRow) {
   return { rank, wallet: user_id, name: user_name, profit: pnl, volume };
 }
 
+/** @param payouts millionths of a share's full worth, by outcome */
 function payoutsOf(outcomes: readonly Outcome[], payouts: readonly number[]) {
-  return outcomes.map(({ name }, i) => ({ outcome: name, pays: payouts[i] ?? 0 }));
+  return outcomes.map(({ name }, i) => ({
+    outcome: name,
+    pays: decimalOf(String(payouts[i] ?? 0)),
+  }));
 }
 
 interface DataPage<Row> {

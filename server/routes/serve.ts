@@ -154,8 +154,7 @@ function signedRun(
   const runAt = (context: RequestContext, seconds: number): void | Promise<void> => {
     const refused = parts.discarded.admit(context);
     if (refused === undefined) return undefined;
-    const isNobody =
-      row.access === 'level2-or-none' && hasNoCredentials(context.headers);
+    const isNobody = row.access === 'level2-or-none' && hasNoCredentials(context.headers);
     const caller = isNobody
       ? NOBODY
       : isLevel1
