@@ -82,8 +82,11 @@ export interface RouteRow {
   readonly writes?: true;
   /** Lower-case names of further headers, which are the last ones of the request. */
   readonly headers?: readonly string[];
-  /** May answer 202 without a body. */
-  readonly accepts?: true;
+  /**
+   * Errors of the protocol that the route speaks, bodies of a 400, 404 or 500 too. A message that needs no answer gets a
+   * 202 without a body.
+   */
+  readonly protocolError?: TSchema;
   /** May answer 425. */
   readonly restarts?: true;
   /** May answer 409. */

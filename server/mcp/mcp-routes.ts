@@ -120,7 +120,7 @@ export const MCP_ROUTES = [
       bodyBounds: BOUNDS,
       answer: Message,
       headers: HEADERS,
-      accepts: true,
+      protocolError: Message,
       served: ({ mcp }) => mcp,
       does: 'tools for agents (Model Context Protocol), with an API key also those of its wallet; needs `MCP=on`',
     },

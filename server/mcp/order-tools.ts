@@ -27,7 +27,7 @@ import {
 import { marketOf, outcomeOf } from './markets.ts';
 import { PREVIEW_SECONDS, type PreviewedOrder, type TakenPreview } from './previews.ts';
 import { type ToolCall, tool, type Venue } from './tool.ts';
-import { mayBeDone, nodeRefusal, toolRefusal } from './tool-refusals.ts';
+import { mayBeDone, nextStep, nodeRefusal, TOOL_REFUSALS, toolRefusal } from './tool-refusals.ts';
 
 /** Ids in the answer of a cancel of all orders. */
 const IDS_MAX = 50;
@@ -122,7 +122,7 @@ const preview = tool({
       ...(venue.sign === undefined && { order }),
       next: isPlaced
         ? 'Show this to the user; place with preview_id places it.'
-        : 'No order can be placed with these terms and this key.',
+        : nextOf(venue, seen),
     };
   },
 });
@@ -210,6 +210,12 @@ const cancelAll = tool({
 });
 
 export const ORDER_TOOLS = { preview, place, replace, cancel, cancel_all: cancelAll };
+
+/** Next step after a preview that places nothing. */
+function nextOf({ rights }: Venue, { reason }: PreviewAnswer): string {
+  if (reason !== null) return nextStep(reason.code);
+  return rights === 'trade' ? TOOL_REFUSALS.NO_ORDER.next : TOOL_REFUSALS.READ_ONLY.next;
+}
 
 async function previewOf(venue: Venue, terms: OrderTerms): Promise<PreviewAnswer> {
   const { tokenId } = outcomeOf(await marketOf(venue, terms.market), terms.outcome);

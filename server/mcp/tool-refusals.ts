@@ -115,6 +115,11 @@ const NEXT_STEPS: Readonly<Partial<Record<RefusalCode, string>>> = {
 const ANY_NEXT = 'Correct what error and detail name, and call the tool again.';
 const FAILED = 500;
 
+/** Returns what a model does next after a refusal with this code. */
+export function nextStep(code: string | undefined): string {
+  return NEXT_STEPS[code as RefusalCode] ?? ANY_NEXT;
+}
+
 /** Body of an answer that is an error. */
 export interface ToolError {
   readonly error: string;
@@ -168,6 +173,6 @@ function nodeError(error: string, code: RefusalCode | undefined, sent: string): 
     error,
     code: code ?? 'REFUSED',
     ...(detail === undefined ? {} : { detail }),
-    next: (code && NEXT_STEPS[code]) ?? ANY_NEXT,
+    next: nextStep(code),
   };
 }

@@ -105,8 +105,9 @@ async function tradesFromSearchToProfit(session: Session): Promise<void> {
     [traded, behind].map(({ trades }) => (trades as readonly Answer[]).map(({ size }) => size)),
     [[5], [20]],
   );
-  const late = await agent.refused('preview', { ...order, size: '0.000001' });
-  assert.notEqual(late.code, 'INTERNAL_ERROR');
+  const late = await agent.call('preview', order);
+  assert.deepEqual([late.would_be, late.preview_id], ['refused', undefined]);
+  assert.match(String(late.next), /^Call resolve_status/);
 }
 
 test('an agent that signs its orders itself trades from search to profit over HTTP', async () => {
@@ -149,4 +150,9 @@ test('an agent whose tool server signs for it trades from search to profit over 
     signs: async () => ({}),
   });
   await agent.close();
+  const reader = await Agent.overStdio(node, NEWEST, env, ['--read-only']);
+  assert.equal(reader.version, NEWEST);
+  assert.equal((await reader.refused('cancel_all')).code, 'READ_ONLY');
+  assert.equal((await reader.call('balance')).wallet, trader.address);
+  await reader.close();
 });
