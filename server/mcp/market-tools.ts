@@ -74,7 +74,7 @@ const event = tool({
     const isNumber = /^\d{1,15}$/.test(args.event);
     const named = isNumber ? { id: Number(args.event) } : { slug: args.event };
     const [found] = await venue.call('GET /events', { query: { ...named, limit: 1 } });
-    if (found === undefined) throw toolRefusalOfEvent(args.event);
+    if (found === undefined) throw unknownEvent(args.event);
     const list = await listed(
       args,
       async (after_cursor) => {
@@ -238,7 +238,7 @@ const leaderboard = tool({
 
 const resolveStatus = tool({
   title: 'Resolution of a market',
-  does: 'Whether a market is open, has a proposed payout, or has resolved, and what each outcome pays.',
+  does: 'State of a market: open, with a proposed payout, or resolved, and what each outcome pays.',
   routes: ['GET /markets/:id', 'GET /markets/slug/:slug', 'GET /v2/resolutions'],
   args: Type.Object({ market: MARKET }),
   async run({ args, venue }) {
@@ -281,8 +281,8 @@ export const MARKET_TOOLS = {
   time,
 };
 
-function toolRefusalOfEvent(name: string): Error {
-  return nodeRefusal('event not found', 'UNKNOWN_SLUG', `no event has the number or slug ${name}`);
+function unknownEvent(name: string): Error {
+  return nodeRefusal('slug not found', 'UNKNOWN_SLUG', `no event has the number or slug ${name}`);
 }
 
 function eventRow({ closed, endDate, id, slug, title, volume }: EventAnswer) {

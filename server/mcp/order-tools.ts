@@ -90,7 +90,7 @@ type PlaceArguments = Static<typeof PlaceArgs> &
 
 const preview = tool({
   title: 'Preview of an order',
-  does: 'What an order would fill, cost and pay now, and why it would be refused. Places nothing. Its preview_id places the order within a minute.',
+  does: 'Shows what an order would fill, cost and pay now, and why it would be refused. Places nothing. Its preview_id places the order within a minute.',
   routes: ['GET /markets/:id', 'GET /markets/slug/:slug', 'POST /orders/preview'],
   args: Terms,
   async run({ args, memory, venue }) {

@@ -7,7 +7,7 @@
 import { toolRefusal } from './tool-refusals.ts';
 
 /** Characters of the rows of one answer. A model reads some four in a token. */
-export const CHARACTERS_MAX = 12_000;
+const CHARACTERS_MAX = 12_000;
 /** Rows of one answer where a call names no limit. */
 export const ROWS_USUAL = 10;
 

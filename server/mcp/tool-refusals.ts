@@ -8,58 +8,58 @@ import { refusalCode } from '../../client/refusals.ts';
 import { REFUSALS, type RefusalCode } from '../common/refusals.ts';
 
 interface ToolRefusalRow {
-  readonly error: string;
+  readonly text: string;
   readonly next: string;
 }
 
 /** Refusals that the tool server gives itself, by code. */
 export const TOOL_REFUSALS = {
   INVALID_ARGUMENT: {
-    error: 'an argument breaks its rule',
+    text: 'an argument breaks its rule',
     next: 'Correct the argument that detail names, and call the tool again.',
   },
   INVALID_NEXT: {
-    error: 'next is no position of this list',
+    text: 'next is no position of this list',
     next: 'Call the tool without next, or with the next of its last answer and the same arguments.',
   },
   UNKNOWN_OUTCOME: {
-    error: 'the market has no such outcome',
+    text: 'the market has no such outcome',
     next: 'Call the tool again with an outcome that detail lists.',
   },
   KEY_NEEDED: {
-    error: 'this tool needs an API key',
+    text: 'this tool needs an API key',
     next: 'Tell the user: cli mcp takes a key from PRIVATE_KEY or WALLET_FILE, POST /mcp takes the headers of level 2.',
   },
   READ_ONLY: {
-    error: 'the key may only read',
+    text: 'the key may only read',
     next: 'Tell the user that placing and cancelling need a key that may trade.',
   },
   SIGNED_ORDER_NEEDED: {
-    error: 'signed_order is missing',
+    text: 'signed_order is missing',
     next: 'Sign the order of the preview with the key of the wallet, and send the body of POST /order as signed_order.',
   },
   PREVIEW_NEEDED: {
-    error: 'no preview is named',
+    text: 'no preview is named',
     next: 'Call preview, show its result to the user, and call the tool again with its preview_id.',
   },
   PREVIEW_UNKNOWN: {
-    error: 'this key has no such preview of the last minute',
+    text: 'this key has no such preview of the last minute',
     next: 'Call preview again, and use its preview_id within a minute. Each one places one order.',
   },
   PREVIEW_DIFFERS: {
-    error: 'the order differs from its preview',
+    text: 'the order differs from its preview',
     next: 'Send the terms of the preview, or preview the new terms first.',
   },
   NO_ORDER: {
-    error: 'the terms make no order',
+    text: 'the terms make no order',
     next: 'Call preview with a price, or with another amount or size.',
   },
   IDEMPOTENCY_KEY_USED: {
-    error: 'the idempotency_key was used with other arguments',
+    text: 'the idempotency_key was used with other arguments',
     next: 'Use a new idempotency_key for another order.',
   },
   RESULT_UNKNOWN: {
-    error: 'no answer came: the request may have been carried out',
+    text: 'no answer came: the request may have been carried out',
     next: 'Call the tool again with the same arguments and the same idempotency_key or preview_id: nothing is placed twice. Or call open_orders.',
   },
 } as const satisfies Readonly<Record<string, ToolRefusalRow>>;
@@ -139,8 +139,8 @@ export class ToolRefusal extends Error {
 }
 
 export function toolRefusal(code: ToolRefusalCode, detail = ''): ToolRefusal {
-  const { error, next } = TOOL_REFUSALS[code];
-  return new ToolRefusal({ error, code, ...(detail === '' ? {} : { detail }), next });
+  const { next, text } = TOOL_REFUSALS[code];
+  return new ToolRefusal({ error: text, code, ...(detail === '' ? {} : { detail }), next });
 }
 
 /** Returns a refusal in the words of the node. */

@@ -230,7 +230,10 @@ test('a page of another origin, and a body that is no message, are refused', asy
     assert.equal((await send(node, method, '/mcp')).status, 405);
   }
   // No stream may stay open.
-  await assert.rejects(agent.client.listen({ toolsListChanged: true }), /limit reached|not supported/);
+  await assert.rejects(
+    agent.client.listen({ toolsListChanged: true }),
+    /limit reached|not supported/,
+  );
 });
 
 test('each tool calls the routes of its row and no others', async () => {
