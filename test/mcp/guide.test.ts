@@ -24,17 +24,17 @@ test('the guide for agents lists every tool with what it needs and does', () => 
   assert.equal(table.trim(), rows.join('\n'), `it should hold\n${rows.join('\n')}`);
 });
 
-test('a tool that needs no key calls only routes that everybody may call', () => {
+test('a tool needs the key that its routes need', () => {
   const open = ['none', 'level2-or-none'];
-  for (const [name, { needs, routes }] of Object.entries(TOOLS)) {
+  for (const [name, { effect, needs, routes }] of Object.entries(TOOLS)) {
     const access = routes.map((route) => ROUTE_TABLE[route].access);
-    assert.equal(
-      needs === 'none',
-      access.every((each) => open.includes(each)),
-      name,
-    );
-    const reads = access.every((each) => each !== 'level2');
-    if (needs === 'read') assert(reads, name);
+    if (needs === 'none')
+      assert(
+        access.every((each) => open.includes(each)),
+        name,
+      );
+    assert.equal(needs === 'trade', access.includes('level2'), name);
+    assert.equal(needs === 'trade', effect !== 'none', name);
   }
 });
 
