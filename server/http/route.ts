@@ -20,7 +20,7 @@ export type Api = 'catalog' | 'data' | 'data-v2' | 'trading';
  */
 export type Access = 'none' | 'level1' | 'level2' | 'level2-read' | 'level2-or-none';
 
-type BodyBound = 'none' | 'tools' | 'mebibyte' | 'batch';
+type BodyBound = 'none' | 'mebibyte' | 'batch';
 
 export type RouteGroup =
   | 'orders'

@@ -21,6 +21,8 @@ import type { ToolProtocol } from './protocol.ts';
 const HEADERS = ['origin', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
 /** Headers that clients of all versions send. As on other routes, a body is JSON whatever its Content-Type. */
 const USUAL = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+/** Members of a message; others are ignored. */
+const MEMBERS = ['jsonrpc', 'id', 'method', 'params', 'result', 'error'];
 /** Position of the read-only key, behind the headers of level 2. */
 const READ_ONLY_AT = 5;
 const BOUNDS: JsonBounds = { depth: 16, values: 1_000 };
@@ -90,7 +92,14 @@ export class McpService {
       if (typeof message !== 'object' || message === null || Array.isArray(message)) {
         return context.reply(BAD_REQUEST, NO_MESSAGE);
       }
-      const { body, status } = await this.protocol.http({ ...headers, ...USUAL }, message, venue);
+      const known = MEMBERS.flatMap((name) =>
+        Object.hasOwn(message, name) ? [[name, message[name as keyof typeof message]]] : [],
+      );
+      const { body, status } = await this.protocol.http(
+        { ...headers, ...USUAL },
+        Object.fromEntries(known),
+        venue,
+      );
       const shown = STATUSES.has(status) || status >= FAILED ? status : BAD_REQUEST;
       context.reply(shown, body);
     });
@@ -114,7 +123,6 @@ export const MCP_ROUTES = [
     {
       access: 'level2-or-none',
       limits: ['mcp', 'trading'],
-      bodyMax: 'tools',
       body: Message,
       example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
       bodyBounds: BOUNDS,

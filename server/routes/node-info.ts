@@ -191,9 +191,6 @@ export function ordersBodyMax(maxBatchOrders: number): number {
 /** Largest body of every other route. */
 export const BODY_MAX = MIB;
 
-/** Largest body of POST /mcp: a tool call has some hundred bytes. */
-export const TOOL_BODY_MAX = 2 ** 16;
-
 export interface NodeInfoParts {
   readonly config: Config;
   readonly tables: Tables;

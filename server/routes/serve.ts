@@ -26,7 +26,7 @@ import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
 import { type MountedPath, placesOf } from './base-paths.ts';
 import { DiscardedBodies } from './discarded-bodies.ts';
 import { afterSequence } from './min-sequence.ts';
-import { BODY_MAX, ordersBodyMax, TOOL_BODY_MAX } from './node-info.ts';
+import { BODY_MAX, ordersBodyMax } from './node-info.ts';
 import { ROUTE_TABLE } from './route-table.ts';
 
 export interface ServeParts {
@@ -203,6 +203,5 @@ function callerOf(
 
 function bodyBytesMax({ bodyMax }: RouteRow, maxBatchOrders: number): number {
   if (bodyMax === 'batch') return ordersBodyMax(maxBatchOrders);
-  if (bodyMax === 'tools') return TOOL_BODY_MAX;
   return bodyMax === 'mebibyte' ? BODY_MAX : 0;
 }
