@@ -14,9 +14,7 @@ import { type Auth, openAuth, refusalOfKey } from '../auth/auth.ts';
 import { uuidText } from '../auth/credentials.ts';
 import { marketLifecycleLookup } from '../catalog/market-info.ts';
 import type { ContradictionFacts } from '../common/contradictions.ts';
-import type { Log } from '../common/logger.ts';
 import type { Config } from '../config/config.ts';
-import { SettingsRefused } from '../config/settings-refused.ts';
 import type { Faults } from '../faults/faults.ts';
 import { type HttpServer, listen } from '../http/http.ts';
 import type { RateControl } from '../http/limits/rate-control.ts';
@@ -25,7 +23,6 @@ import type { Liquidity } from '../liquidity/liquidity.ts';
 import { BookRenderer } from '../market-data/books.ts';
 import { type MarketLookup, TokenTexts } from '../market-data/texts.ts';
 import { TradesRenderer } from '../market-data/trades-render.ts';
-import type { ToolProtocol } from '../mcp/protocol.ts';
 import type { OrderIntake } from '../orders/intake/order-intake.ts';
 import type { After } from '../paper/delayed-queues.ts';
 import type { MirrorFacts } from '../paper/mirror-facts.ts';
@@ -82,7 +79,6 @@ export async function openPort(
   const intake = await delayed(writer.intake, config, play?.after);
   const faulty = faults && new FaultySockets(faults, tables);
   const auth = openAuth(credentialPrefix, chainId, authSkewSeconds, registry, isBanned);
-  const toolProtocol = config.mcp ? await toolProtocolOf(log) : undefined;
   const { operations, routes } = nodeRoutes({
     ...shared,
     ...readersOf(parts, texts),
@@ -108,7 +104,7 @@ export async function openPort(
     mode: parts.mode,
     progress: parts.progress,
     forwarder: member?.forwarder,
-    toolProtocol,
+    toolProtocol: parts.toolProtocol,
     infos: lookup,
     catalog: () => catalog.current,
     clock: parts.clockFacts,
@@ -130,18 +126,6 @@ export async function openPort(
   );
   streams.open(server.publish);
   return { server, streams };
-}
-
-/** Loads the tools for agents. Throws SettingsRefused where their package is not installed. */
-async function toolProtocolOf(log: Log): Promise<ToolProtocol> {
-  const [{ loadProtocol }, { ToolServer }] = await Promise.all([
-    import('../mcp/protocol.ts'),
-    import('../mcp/tool-server.ts'),
-  ]);
-  const tools = new ToolServer(() => performance.now());
-  return loadProtocol(tools, (line) => log('error', line)).catch((error: Error) => {
-    throw new SettingsRefused(`MCP=on: ${error.message}`);
-  });
 }
 
 function openStreams(
