@@ -1,6 +1,7 @@
 /** Fee schedule of a market: a term of its own, for the takers that come. Rules: docs/protocol.md#fees */
 import { FeeScheduleCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
+import { agentLeft, agentOfOrder } from '../ledger/agents.ts';
 import { delayedCash, freeCash, reserveDelayed } from '../ledger/reservations.ts';
 import { delayedIn } from '../orders/delayed.ts';
 import { closeOrder } from '../orders/orders.ts';
@@ -45,15 +46,24 @@ export function setFeeSchedule(
   return RejectReason.accepted;
 }
 
-/** Reserves the money of delayed orders for a new fee, in order of arrival; those that cannot pay it end. */
+/**
+ * Reserves the money of delayed orders for a new fee, in order of arrival; those that cannot pay it end, and those whose
+ * agent may not.
+ */
 function holdAgain(context: EngineContext, waiting: Int32Array): void {
   const { t } = context;
   for (const each of waiting) {
     const row = each as OrderRow;
     const isBuy = (t.orderI[(row << ORDER_I) | Order.flags]! & Flag.sell) === 0;
     const account = t.orderI[(row << ORDER_I) | Order.maker]! as AccountRow;
-    const isShort = isBuy && freeCash(t, account) < delayedCash(t, row);
+    const isShort = isBuy && (freeCash(t, account) < delayedCash(t, row) || exceedsAgent(context, row));
     reserveDelayed(context, row, 1);
     if (isShort) closeOrder(context, row, EndReason.unmatched);
   }
+}
+
+/** True for an order whose reservation, with the others of its agent, is more than that agent may spend. */
+function exceedsAgent({ t, time }: EngineContext, row: OrderRow): boolean {
+  const isOfAgent = (t.orderI[(row << ORDER_I) | Order.flags]! & Flag.agent) !== 0;
+  return isOfAgent && agentLeft(t, agentOfOrder(t, row), time) < 0;
 }

@@ -259,7 +259,7 @@ export class OrderPreparer {
     let precheck = options.knownStatus(this.digest) << PrecheckFlags.knownShift;
     if (item.signatureType === EOA && !sameBytes(item.maker, item.signer)) {
       this.explain(FAULTS.maker);
-      precheck |= PrecheckFlags.signature;
+      precheck |= PrecheckFlags.foreignWallet;
     } else if (item.signatureType === CONTRACT_WALLET && this.wallets.derives(item.signatureType)) {
       const isOwned = this.isOwned(item, caller, separator, contents);
       return precheck | (isOwned ? PrecheckFlags.derivedWallet : PrecheckFlags.signature);
@@ -267,7 +267,7 @@ export class OrderPreparer {
     const wallet = this.wallets.ownershipOf(item.signatureType, item.maker, item.signer);
     if (wallet === 'foreign') {
       this.explain(FAULTS.wallet);
-      return precheck | PrecheckFlags.signature;
+      precheck |= PrecheckFlags.foreignWallet;
     }
     if (wallet === 'derived') precheck |= PrecheckFlags.derivedWallet;
     if (!options.verifySignatures) return precheck;
