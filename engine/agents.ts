@@ -20,15 +20,7 @@ import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts'
 import { AGENT_MS_MAX, AGENTS_MAX, AGENTS_OF_WALLET_MAX, AMOUNT_MAX } from './tables/capacities.ts';
 import { ADDRESS_WORDS, EndReason } from './tables/codes.ts';
 import { indexInsert, indexRemove } from './tables/hash-index.ts';
-import {
-  ACCOUNT_I,
-  Account,
-  AGENT_F,
-  AGENT_I,
-  Agent,
-  AgentState,
-  State,
-} from './tables/layout.ts';
+import { ACCOUNT_I, Account, AGENT_F, AGENT_I, Agent, AgentState, State } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
 import type { AccountRow, AgentRow } from './tables/units.ts';
 import { sameAddress } from './tables/words.ts';
@@ -132,7 +124,9 @@ function roomFor(t: Tables, wallet: AccountRow): AgentRow | 0 {
 }
 
 function isOver(t: Tables, row: AgentRow): boolean {
-  return t.agentI[(row << AGENT_I) + Agent.state] !== AgentState.active && agentOrderCount(t, row) === 0;
+  return (
+    t.agentI[(row << AGENT_I) + Agent.state] !== AgentState.active && agentOrderCount(t, row) === 0
+  );
 }
 
 /** Fills a row that is new, or was of another agent, which it forgets. */

@@ -116,7 +116,9 @@ export function agentEntries(t: Tables): Int32Array {
 export function isActiveAgent({ accountI, agentI }: Tables, row: AgentRow): boolean {
   const w = row << AGENT_I;
   const binding = (agentI[w + Agent.wallet]! << ACCOUNT_I) + Account.binding;
-  return agentI[w + Agent.state] === AgentState.active && accountI[binding] === agentI[w + Agent.owner];
+  return (
+    agentI[w + Agent.state] === AgentState.active && accountI[binding] === agentI[w + Agent.owner]
+  );
 }
 
 export function mayTradeMarket({ agentI }: Tables, row: AgentRow, market: MarketRow): boolean {
@@ -216,6 +218,64 @@ export function agentLeft(t: Tables, row: AgentRow, time: number): number {
 
 export function agentSizeMax({ agentF }: Tables, row: AgentRow): number {
   return agentF[(row << AGENT_F) + Agent.size]!;
+}
+
+/** Rows that the signer of their wallet has authorised. */
+export function agentsOfOwner({ accountI, agentI }: Tables, owner: AccountRow | 0): AgentRow[] {
+  const rows: AgentRow[] = [];
+  if (owner === 0) return rows;
+  for (let row = 1 as AgentRow; row <= agentI[Agent.rows]!; row++) {
+    const w = row << AGENT_I;
+    if (agentI[w + Agent.owner] !== owner) continue;
+    const binding = (agentI[w + Agent.wallet]! << ACCOUNT_I) + Account.binding;
+    if (accountI[binding] === owner) rows.push(row);
+  }
+  return rows;
+}
+
+/** Agent as it is read. Amounts are micro-units, sizes micro-shares, times unix milliseconds. */
+export interface AgentView {
+  readonly wallet: AccountRow;
+  /** Five words. */
+  readonly address: Int32Array;
+  readonly state: keyof typeof AgentState;
+  readonly cash: number;
+  readonly size: number;
+  readonly end: number;
+  readonly created: number;
+  /** Empty: all. */
+  readonly markets: readonly MarketRow[];
+  readonly spent: number;
+  readonly reserved: number;
+  /** At least 0; 0 once it has ended. */
+  readonly left: number;
+  readonly openOrders: number;
+}
+
+/** @param time the UTC day of which counts */
+export function agentView(t: Tables, row: AgentRow, time: number): AgentView {
+  const { agentF, agentI } = t;
+  const w = row << AGENT_I;
+  const d = row << AGENT_F;
+  const isActive = isActiveAgent(t, row);
+  const isRevoked = agentI[w + Agent.state] === AgentState.revoked;
+  const markets = w + Agent.markets;
+  return {
+    wallet: agentI[w + Agent.wallet]! as AccountRow,
+    address: agentI.slice(w + Agent.address, w + Agent.address + ADDRESS_WORDS),
+    state: isActive ? 'active' : isRevoked ? 'revoked' : 'ended',
+    cash: agentF[d + Agent.cash]!,
+    size: agentSizeMax(t, row),
+    end: agentF[d + Agent.end]!,
+    created: agentF[d + Agent.created]!,
+    markets: Array.from(
+      agentI.subarray(markets, markets + agentI[w + Agent.marketCount]!),
+    ) as MarketRow[],
+    spent: spentOn(t, row, time),
+    reserved: agentReserved(t, row),
+    left: isActive ? Math.max(0, agentLeft(t, row, time)) : 0,
+    openOrders: agentOrderCount(t, row),
+  };
 }
 
 /** Unix milliseconds at which the next agent ends; 0 = none. */

@@ -56,7 +56,8 @@ function holdAgain(context: EngineContext, waiting: Int32Array): void {
     const row = each as OrderRow;
     const isBuy = (t.orderI[(row << ORDER_I) | Order.flags]! & Flag.sell) === 0;
     const account = t.orderI[(row << ORDER_I) | Order.maker]! as AccountRow;
-    const isShort = isBuy && (freeCash(t, account) < delayedCash(t, row) || exceedsAgent(context, row));
+    const isShort =
+      isBuy && (freeCash(t, account) < delayedCash(t, row) || exceedsAgent(context, row));
     reserveDelayed(context, row, 1);
     if (isShort) closeOrder(context, row, EndReason.unmatched);
   }

@@ -339,7 +339,8 @@ function checkRoom(
   const rests = isResting(type);
   if (rests && !mayRest(context, owner, maker)) return RejectReason.tooManyOpen;
   if (rests && agent !== 0 && !mayListAgentOrder(t, agent)) return RejectReason.tooManyOpen;
-  if (!isOwnWallet && agent === 0 && !mayHaveWallet(context, maker, owner)) return RejectReason.tooManyWallets;
+  if (!isOwnWallet && agent === 0 && !mayHaveWallet(context, maker, owner))
+    return RejectReason.tooManyWallets;
   if (maker === 0 || owner === 0) {
     const wanted = isOwnWallet || maker !== 0 || owner !== 0 ? 1 : 2;
     if (t.state[State.accounts]! + wanted > t.capacities.accounts) return RejectReason.tableFull;
