@@ -154,6 +154,15 @@ export function agentOfOrder(t: Tables, order: OrderRow): AgentRow {
   return row;
 }
 
+/** Marks an account that is made for an order of an agent: it is no wallet of its own until it has cash. */
+export function markAgentAccount({ agentAccounts }: Tables, account: AccountRow): void {
+  agentAccounts[account >> 5]! |= 1 << (account & 31);
+}
+
+export function isAgentAccount({ agentAccounts }: Tables, account: AccountRow): boolean {
+  return (agentAccounts[account >> 5]! & (1 << (account & 31))) !== 0;
+}
+
 /** Adds an order that opens to the list of its agent, who signed it. */
 export function listAgentOrder(t: Tables, order: OrderRow): void {
   const { agentOrders } = t;

@@ -4,9 +4,9 @@ import type { EngineContext } from '../context.ts';
 import { agentLeft, agentOfOrder } from '../ledger/agents.ts';
 import { delayedCash, freeCash, reserveDelayed } from '../ledger/reservations.ts';
 import { delayedIn } from '../orders/delayed.ts';
-import { closeOrder } from '../orders/orders.ts';
+import { closeOrder, orderStatus } from '../orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../orders/reject-reasons.ts';
-import { EndReason } from '../tables/codes.ts';
+import { EndReason, Status } from '../tables/codes.ts';
 import { Flag, MARKET_F, MARKET_I, Market, ORDER_I, Order, State } from '../tables/layout.ts';
 import type { AccountRow, MicroShares, OrderRow, TicksPerUnit } from '../tables/units.ts';
 import { isSchedule } from '../tables/units.ts';
@@ -48,7 +48,7 @@ export function setFeeSchedule(
 
 /**
  * Reserves the money of delayed orders for a new fee, in order of arrival; those that cannot pay it end, and those whose
- * agent may not.
+ * agent may not, the newest first.
  */
 function holdAgain(context: EngineContext, waiting: Int32Array): void {
   const { t } = context;
@@ -56,15 +56,20 @@ function holdAgain(context: EngineContext, waiting: Int32Array): void {
     const row = each as OrderRow;
     const isBuy = (t.orderI[(row << ORDER_I) | Order.flags]! & Flag.sell) === 0;
     const account = t.orderI[(row << ORDER_I) | Order.maker]! as AccountRow;
-    const isShort =
-      isBuy && (freeCash(t, account) < delayedCash(t, row) || exceedsAgent(context, row));
+    const isShort = isBuy && freeCash(t, account) < delayedCash(t, row);
     reserveDelayed(context, row, 1);
     if (isShort) closeOrder(context, row, EndReason.unmatched);
   }
+  for (const each of waiting.toReversed()) {
+    const row = each as OrderRow;
+    if (exceedsAgent(context, row)) closeOrder(context, row, EndReason.unmatched);
+  }
 }
 
-/** True for an order whose reservation, with the others of its agent, is more than that agent may spend. */
+/** True for a delayed purchase that, with the others of its agent, reserves more than the agent may spend. */
 function exceedsAgent({ t, time }: EngineContext, row: OrderRow): boolean {
-  const isOfAgent = (t.orderI[(row << ORDER_I) | Order.flags]! & Flag.agent) !== 0;
-  return isOfAgent && agentLeft(t, agentOfOrder(t, row), time) < 0;
+  const isPurchase =
+    (t.orderI[(row << ORDER_I) | Order.flags]! & (Flag.agent | Flag.sell)) === Flag.agent;
+  if (!isPurchase || orderStatus(t, row) !== Status.live) return false;
+  return agentLeft(t, agentOfOrder(t, row), time) < 0;
 }

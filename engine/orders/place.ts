@@ -13,6 +13,7 @@ import {
   agentSizeMax,
   findAgent,
   isActiveAgent,
+  markAgentAccount,
   mayListAgentOrder,
   mayTradeMarket,
 } from '../ledger/agents.ts';
@@ -173,6 +174,7 @@ export function placing(context: EngineContext): Applier {
     if ((flags & OrderFlag.trial) !== 0) return RejectReason.accepted;
     const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
     const ownerSlot = isOwnWallet ? makerSlot : ownerOf(context, owner, i32, at);
+    if (agent !== 0 && owner === 0) markAgentAccount(t, ownerSlot);
     if (agent === 0 && t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] !== ownerSlot) {
       bindWallet(t, makerSlot, ownerSlot);
     }

@@ -40,6 +40,7 @@
  *   operatorId (64)       as a request: ids of operators that are texts; ms is 0
  *   agent (512)           cash f64 | size f64 | end f64 | spent f64 | created f64 | - - | wallet | state | markets | owner |
  *                         agent (5) | day | - | markets (64)   row 0 has the earliest end and the number of rows
+ *   agentAccounts (1/8)   by account: a bit for one that was made for an order of an agent
  *   agentOrders (516)     by agent: count | rows of its open orders (128). As wallets, left out of snapshots.
  *
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
@@ -482,6 +483,7 @@ export const TABLE_NAMES = [
   'invites',
   'agents',
   'agentOrders',
+  'agentAccounts',
   'marketIndex',
   'tokenIndex',
   'accountIndex',

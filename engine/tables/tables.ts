@@ -125,6 +125,7 @@ function ledgerShapes(c: Capacities) {
     holders: rows(c.tokens + 1) * (4 << HOLDER_I),
     resolutions: rows(c.markets + 1) * (4 << RESOLUTION_I),
     agents: rows(AGENTS_MAX + 1) * (4 << AGENT_I),
+    agentAccounts: rows((c.accounts >> 5) + 1) * 4,
     agentOrders: rows(AGENTS_MAX + 1) * AGENT_ORDERS_WORDS * 4,
     // Entries of wallets, and of agents.
     agentIndex: indexEntries(rows(2 * AGENTS_MAX)) * INDEX_ENTRY_BYTES,
@@ -174,6 +175,7 @@ export class Tables {
   readonly agentI: Int32Array;
   readonly agentF: Float64Array;
   readonly agentOrders: Int32Array;
+  readonly agentAccounts: Int32Array;
   readonly agentIndex: Int32Array;
   readonly marketIndex: Int32Array;
   readonly tokenIndex: Int32Array;
@@ -236,6 +238,7 @@ export class Tables {
     this.agentI = wordsOf(b.agents);
     this.agentF = doublesOf(b.agents);
     this.agentOrders = wordsOf(b.agentOrders);
+    this.agentAccounts = wordsOf(b.agentAccounts);
     this.agentIndex = wordsOf(b.agentIndex);
     this.marketIndex = wordsOf(b.marketIndex);
     this.tokenIndex = wordsOf(b.tokenIndex);
@@ -396,9 +399,13 @@ function ledgerSpans(t: Tables): Span[] {
 }
 
 /** None without agents ever, as above. */
-function agentSpans({ agentI }: Tables): Span[] {
+function agentSpans({ agentI, state }: Tables): Span[] {
   const rows = agentI[Agent.rows]!;
-  return rows === 0 ? [] : [{ name: 'agents', start: 0, bytes: (rows + 1) * (4 << AGENT_I) }];
+  if (rows === 0) return [];
+  return [
+    { name: 'agents', start: 0, bytes: (rows + 1) * (4 << AGENT_I) },
+    { name: 'agentAccounts', start: 0, bytes: ((state[State.accounts]! >> 5) + 1) * 4 },
+  ];
 }
 
 /** None without a limit of exposure ever, as above. */
