@@ -21,6 +21,7 @@ import {
   type RequestIdFields,
   type WalletLimits,
 } from '../../engine/commands.ts';
+import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.ts';
 import {
   agentEntries,
   agentLeft,
@@ -28,7 +29,6 @@ import {
   agentReserved,
   findAgent,
 } from '../../engine/ledger/agents.ts';
-import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.ts';
 import { findPosition } from '../../engine/ledger/positions.ts';
 import {
   begunAtDeadline,

@@ -182,7 +182,8 @@ export class LedgerStream {
 
   #agent(): AgentLine {
     const random = this.#random;
-    const known = this.#agents.length > 0 && random.chance(50) ? random.pick(this.#agents) : undefined;
+    const known =
+      this.#agents.length > 0 && random.chance(50) ? random.pick(this.#agents) : undefined;
     const owner = 1 + random.below(WALLETS);
     if (random.chance(3)) this.#crowd(owner);
     const line = {

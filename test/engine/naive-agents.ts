@@ -60,8 +60,8 @@ export class NaiveAgents {
   }
 
   ofWallet(wallet: number): NaiveAgent[] {
-    let agents = this.#byWallet.get(wallet);
-    if (agents === undefined) this.#byWallet.set(wallet, (agents = []));
+    const agents = this.#byWallet.get(wallet) ?? [];
+    this.#byWallet.set(wallet, agents);
     return agents;
   }
 

@@ -4,6 +4,7 @@
  * docs/protocol.md#order-of-checks
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import type { NaiveAgent, NaiveAgents } from './naive-agents.ts';
 import {
   NaiveMarket,
   type NaiveOrder,
@@ -13,7 +14,6 @@ import {
   ticksOf,
   type UnsettledFill,
 } from './naive-book.ts';
-import type { NaiveAgent, NaiveAgents } from './naive-agents.ts';
 import { NO_ID, runSource } from './naive-source.ts';
 import type {
   BookView,
