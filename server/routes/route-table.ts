@@ -28,6 +28,7 @@ import { HEARTBEAT_ROUTES } from '../orders/cancel/heartbeat-routes.ts';
 import { ORDER_ROUTES } from '../orders/intake/order-routes.ts';
 import { RELAYER_ROUTES } from '../relayer/relayer-routes.ts';
 import { ACCOUNT_ROUTES } from '../wallet/account-routes.ts';
+import { AGENT_ROUTES } from '../wallet/agent-routes.ts';
 import { DEPLOYED_ROUTES } from '../wallet/deployed-routes.ts';
 import { INVITE_ROUTES } from '../wallet/invite-routes.ts';
 import { KEY_ROUTES } from '../wallet/key-routes.ts';
@@ -54,6 +55,7 @@ export const ROUTE_LISTS = {
   account: ACCOUNT_ROUTES,
   statement: STATEMENT_ROUTES,
   ledger: LEDGER_ROUTES,
+  agents: AGENT_ROUTES,
   deployed: DEPLOYED_ROUTES,
   relayer: RELAYER_ROUTES,
   rebates: REBATE_ROUTES,
@@ -96,6 +98,7 @@ const LIST_GROUPS: Readonly<Record<ListName, RouteGroup>> = {
   account: 'account',
   statement: 'account',
   ledger: 'account',
+  agents: 'account',
   deployed: 'account',
   relayer: 'account',
   rebates: 'account',

@@ -44,6 +44,7 @@ import { Relayer } from '../relayer/relayer.ts';
 import type { Operation } from '../streams/order-requests.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../streams/request-frames.ts';
 import { AccountReads, type AccountRouteParts } from '../wallet/account-routes.ts';
+import { AgentService } from '../wallet/agent-routes.ts';
 import type { Exchanges } from '../wallet/approval-table.ts';
 import { DeployedWallets } from '../wallet/deployed-wallets.ts';
 import { Faucet } from '../wallet/faucet.ts';
@@ -51,6 +52,7 @@ import { isInvited } from '../wallet/invitations.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { PortfolioReads } from '../wallet/portfolio-routes.ts';
 import { ProfitPoints } from '../wallet/profit-points.ts';
+import { isAgentOfAny, WalletAccess } from '../wallet/wallet-access.ts';
 import { AppFiles } from './app-files.ts';
 import { appIsOn } from './app-routes.ts';
 import { documentsOf } from './documented.ts';
@@ -60,7 +62,7 @@ import { type Forwarding, serveTable } from './serve.ts';
 import { withPublicTrades, withTradingMarkets } from './shared-paths.ts';
 
 interface RouteParts
-  extends AccountRouteParts,
+  extends Omit<AccountRouteParts, 'access'>,
     Omit<NodeInfoParts, 'hasPage' | 'seconds'>,
     Omit<TokenRouteParts, 'tops'> {
   readonly config: Config;
@@ -112,6 +114,7 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     errors: config.catalogErrors,
   });
   const factories = walletFactories(config);
+  const access = new WalletAccess({ ...parts, factories });
   const portfolio = new PortfolioReads({
     ...parts,
     index: parts.tradesIndex,
@@ -128,12 +131,13 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     keys: { auth: parts.auth, config, limits, faucet: faucetOf(parts), admits: admission(parts) },
     invites: { ...parts, limits },
     orders: { intake: parts.intake, limits },
-    previews: { ...parts, factories, isBanned: parts.auth.isBanned },
+    previews: { ...parts, access, factories, isBanned: parts.auth.isBanned },
     heartbeats: parts,
     faults: { faults: parts.faults, isCluster: config.cluster !== undefined },
-    account: new AccountReads(parts),
-    statement: parts,
-    ledger: { ...parts, exchanges: exchangesOf(config), factories },
+    account: new AccountReads({ ...parts, access }),
+    statement: { ...parts, access },
+    ledger: { ...parts, access, exchanges: exchangesOf(config), factories },
+    agents: new AgentService({ ...parts, factories }),
     ...relayServices(parts, factories),
     rebates: parts,
     tokens: new TokenRouteReads({ ...parts, tops: new TopReader(parts.tables) }),
@@ -280,7 +284,8 @@ function eventMarketsOf({ catalog }: RouteParts): (id: string) => Promise<readon
 }
 
 function admission({ config, tables }: RouteParts): (address: Uint8Array) => boolean {
-  return config.invites ? (address) => isInvited(tables, address) : () => true;
+  if (!config.invites) return () => true;
+  return (address) => isInvited(tables, address) || isAgentOfAny(tables, address);
 }
 
 /** Undefined also where each invitation brings its own cash. */

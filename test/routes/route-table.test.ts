@@ -81,6 +81,9 @@ const issued = [
 ];
 const [second, deleted, reader] = issued.map(({ json }) => (json as { apiKey: string }).apiKey);
 
+/** Agent of alice's wallet. */
+const AGENT = { agent: `0x${'a9'.repeat(20)}` };
+
 interface Example {
   /** The path's parameters in order, and the query string. */
   readonly at?: readonly string[];
@@ -154,6 +157,18 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /v1/account/transactions/:id': { at: [created] },
   'POST /split': { body: () => sets('split') },
   'POST /merge': { body: () => sets('merge') },
+  'POST /agents': {
+    body: () =>
+      JSON.stringify({
+        ...AGENT,
+        cashPerDay: '50000000',
+        maxOrderSize: '100000000',
+        markets: 'all',
+        end: seconds() + 3_600,
+      }),
+  },
+  'GET /agents': {},
+  'POST /agents/revoke': { body: () => JSON.stringify(AGENT) },
   'POST /profile': { body: () => '{"hidden":false}' },
   'GET /book': { query: `token_id=${token}` },
   'GET /book/:token_id': { at: [token] },
