@@ -2848,7 +2848,9 @@ export interface Routes {
     answer: string;
   };
   'POST /mcp': {
-    query: Readonly<Record<string, unknown>>;
+    query: {
+      readonly wallet?: string;
+    };
     body: {
       readonly jsonrpc: '2.0';
     };

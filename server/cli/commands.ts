@@ -706,6 +706,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'serves tools for an agent over standard input and output (Model Context Protocol)',
     node: 'remote',
     options: {
+      '--agent-of <wallet>': 'the wallet whose agent the key is, which pays and is read',
       '--read-only': 'no tools that place or cancel, also with a key',
       '--wallet-file <file>':
         'file with the private key that signs, instead of WALLET_FILE or PRIVATE_KEY; without a key it only reads',

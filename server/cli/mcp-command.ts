@@ -5,7 +5,7 @@ import { loadProtocol } from '../mcp/protocol.ts';
 import { ToolServer } from '../mcp/tool-server.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
 import { baseOf } from './node-request.ts';
-import { textOf } from './settings.ts';
+import { addressOf, optionOf, textOf } from './settings.ts';
 
 /** Lines of standard output are messages of the protocol: everything else goes to standard error. */
 export const mcp: Run = async (context, _, options) => {
@@ -14,8 +14,13 @@ export const mcp: Run = async (context, _, options) => {
   const tools = new ToolServer(() => performance.now());
   const protocol = await loadProtocol(tools, (line) => stderr.line(line));
   const privateKey = keyOf(context, options);
+  const agentOf = optionOf(options, 'agentOf', (text, flag) => {
+    addressOf(text, flag);
+    return text;
+  });
   const isReadOnly = options.readOnly === true;
-  const venue = await clientVenue(url, { privateKey, isReadOnly }).catch((error: Error) => {
+  const access = { agentOf, isReadOnly, privateKey };
+  const venue = await clientVenue(url, access).catch((error: Error) => {
     throw error instanceof RangeError ? new Refused(error.message) : error;
   });
   const whose = venue.wallet === '' ? 'without a key' : `for ${venue.wallet}`;

@@ -10,7 +10,7 @@ import { CHOICE, LIST, MARKET } from './arguments.ts';
 import { dataPage } from './market-tools.ts';
 import { marketOf, outcomesOf } from './markets.ts';
 import { cut, listed, timeText } from './pages.ts';
-import { tool } from './tool.ts';
+import { tool, type Venue } from './tool.ts';
 
 type Entry = Routes['GET /ledger/statement']['answer']['data'][number];
 
@@ -30,7 +30,7 @@ const openOrders = tool({
     const list = await listed(
       args,
       async (next_cursor) => {
-        const query = { market: found?.conditionId, next_cursor };
+        const query = { market: found?.conditionId, wallet: venue.agentOf, next_cursor };
         const page = await venue.call('GET /data/orders', { query });
         return { rows: page.data, next: page.next_cursor };
       },
@@ -68,20 +68,22 @@ const positions = tool({
 
 const balance = tool({
   title: 'Balance',
-  does: 'Cash of the wallet: total, reserved by open orders, free. With market also its shares of each outcome.',
+  does: 'Cash of the wallet: total, reserved by open orders, free; of an agent also what it may spend today. With market also its shares of each outcome.',
   needs: 'read',
-  routes: ['GET /ledger/balance', 'GET /markets/:id', 'GET /markets/slug/:slug'],
+  routes: ['GET /agents', 'GET /ledger/balance', 'GET /markets/:id', 'GET /markets/slug/:slug'],
   args: Type.Object({ market: Type.Optional(MARKET) }),
   async run({ args, venue }) {
     const found = args.market === undefined ? undefined : await marketOf(venue, args.market);
-    const balances = await venue.call('GET /ledger/balance', {});
+    const query = { wallet: venue.agentOf };
+    const balances = await venue.call('GET /ledger/balance', { query });
     const cash = decimals(balances.cash);
-    if (found === undefined) return { wallet: venue.wallet, cash };
+    const whose = { wallet: venue.wallet, agent: await agentBounds(venue) };
+    if (found === undefined) return { ...whose, cash };
     const shares = outcomesOf(found).map(({ name, tokenId }) => {
       const funds = balances.positions.find(({ token_id }) => token_id === tokenId) ?? NOTHING;
       return { outcome: name, ...decimals(funds) };
     });
-    return { wallet: venue.wallet, cash, market: found.slug, shares };
+    return { ...whose, cash, market: found.slug, shares };
   },
 });
 
@@ -95,7 +97,7 @@ const statement = tool({
     const list = await listed(
       args,
       async (next_cursor) => {
-        const query = { limit: ROWS, next_cursor };
+        const query = { limit: ROWS, wallet: venue.agentOf, next_cursor };
         const page = await venue.call('GET /ledger/statement', { query });
         return { rows: page.data, next: page.next_cursor };
       },
@@ -148,6 +150,24 @@ function entryRow({ cash, cash_after, cause, shares, ...entry }: Entry) {
     shares: decimalOf(shares),
     cash_after: decimalOf(cash_after),
   };
+}
+
+/** Bounds that the owner of the wallet has set; undefined where the key is no agent. */
+async function agentBounds({ agentOf, call }: Venue) {
+  if (agentOf === undefined) return undefined;
+  const { data } = await call('GET /agents', {});
+  const wallet = agentOf.toLowerCase();
+  const own = data.find((agent) => agent.wallet.toLowerCase() === wallet);
+  return (
+    own && {
+      state: own.state,
+      left_today: decimalOf(own.left),
+      cash_per_day: decimalOf(own.cashPerDay),
+      max_order_size: decimalOf(own.maxOrderSize),
+      markets: own.markets,
+      ends: timeText(own.end),
+    }
+  );
 }
 
 function decimals({ free, reserved, total }: typeof NOTHING) {

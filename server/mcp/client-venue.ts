@@ -10,6 +10,8 @@ import type { Venue } from './tool.ts';
 interface ClientVenueOptions {
   /** 0x and 64 hexadecimal digits; undefined = only what everybody may read. */
   readonly privateKey: string | undefined;
+  /** Address of a wallet whose agent the key is; undefined = the key's own wallet. */
+  readonly agentOf: string | undefined;
   /** Leaves out tools that place and cancel. */
   readonly isReadOnly: boolean;
 }
@@ -17,7 +19,7 @@ interface ClientVenueOptions {
 /** @throws RangeError for a text that is no key; errors of the client where the node does not answer */
 export async function clientVenue(
   url: string,
-  { isReadOnly, privateKey }: ClientVenueOptions,
+  { agentOf, isReadOnly, privateKey }: ClientVenueOptions,
 ): Promise<Venue> {
   if (privateKey === undefined) {
     const client = await NodeClient.connect(url);
@@ -25,11 +27,13 @@ export async function clientVenue(
     return { rights: 'none', owner: '', wallet: '', call, sign: unsigned };
   }
   const wallet = new Wallet(privateKey);
-  const client = await NodeClient.connect(url, { wallet });
+  const payer = agentOf === undefined ? {} : { agentOf };
+  const client = await NodeClient.connect(url, { wallet, ...payer });
   return {
     rights: isReadOnly ? 'read' : 'trade',
     owner: wallet.address,
-    wallet: wallet.address,
+    wallet: agentOf ?? wallet.address,
+    agentOf,
     call: (route, request) => client.call(route, request),
     sign: async (preview) =>
       JSON.parse((await client.orders.signPreviewed(preview)).item) as OrderItemShape,

@@ -9,6 +9,7 @@ import { checksumAddress } from '../auth/checksum.ts';
 import { errorBody } from '../common/error-bodies.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import type { JsonBounds } from '../common/json-measure.ts';
+import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
 import { RETRY_SOON } from '../common/unavailable.ts';
 import type { CorsOrigins } from '../http/cors.ts';
@@ -30,6 +31,17 @@ const BOUNDS: JsonBounds = { depth: 16, values: 1_000 };
 const Message = Type.Object(
   { jsonrpc: Type.Literal('2.0', { description: '2.0' }) },
   { description: 'a message of the Model Context Protocol' },
+);
+
+const QUERY = compileQuery(
+  Type.Object({
+    wallet: Type.Optional(
+      Type.String({
+        pattern: '^0x[0-9a-fA-F]{40}$',
+        description: 'a wallet whose agent the caller is',
+      }),
+    ),
+  }),
 );
 
 const FOREIGN_ORIGIN = errorBody('ORIGIN_NOT_ALLOWED');
@@ -74,7 +86,11 @@ export class McpService {
     for (const each of routes) this.routes.set(`${each.method} ${each.path}`, each);
   }
 
-  reply(context: RequestContext, caller: KeyOwner | undefined): void | Promise<void> {
+  reply(
+    context: RequestContext,
+    caller: KeyOwner | undefined,
+    agentOf: string | undefined,
+  ): void | Promise<void> {
     const sent = context.headers.slice(-HEADERS.length);
     const [origin = ''] = sent;
     // A page of another site must not use a node that only its reader's machine reaches.
@@ -84,7 +100,7 @@ export class McpService {
     const requests = context.innerRequests?.();
     // A node of a cluster that does not know the key yet has forwarded the request.
     if (requests === undefined) return context.reply(503, ELSEWHERE, RETRY_SOON);
-    const venue = nodeVenue(this.venueParts, requests, this.callerOf(context, caller));
+    const venue = nodeVenue(this.venueParts, requests, this.callerOf(context, caller, agentOf));
     const named = HEADERS.map((name, i) => [name, sent[i] ?? '']);
     const headers = Object.fromEntries(named.filter(([, value]) => value !== ''));
     return readJson(context, BOUNDS, async (message) => {
@@ -105,15 +121,20 @@ export class McpService {
     });
   }
 
-  private callerOf({ headers }: RequestContext, caller: KeyOwner | undefined): ToolCaller {
+  private callerOf(
+    { headers }: RequestContext,
+    caller: KeyOwner | undefined,
+    agentOf: string | undefined,
+  ): ToolCaller {
     if (caller === undefined) {
-      return { rights: 'none', key: '', address: '', credential: undefined };
+      return { rights: 'none', key: '', address: '', agentOf: undefined, credential: undefined };
     }
     const address = checksumAddress(caller.address);
     const isReadOnly = headers[1] === '' && headers[READ_ONLY_AT] !== '';
-    if (isReadOnly) return { rights: 'read', key: caller.apiKey, address, credential: undefined };
+    const known = { key: caller.apiKey, address, agentOf };
+    if (isReadOnly) return { ...known, rights: 'read', credential: undefined };
     const credential = this.parts.auth.registry.lookup(caller.apiKey);
-    return { rights: 'trade', key: caller.apiKey, address, credential };
+    return { ...known, rights: 'trade', credential };
   }
 }
 
@@ -123,6 +144,7 @@ export const MCP_ROUTES = [
     {
       access: 'level2-or-none',
       limits: ['mcp', 'trading'],
+      query: QUERY,
       body: Message,
       example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
       bodyBounds: BOUNDS,
@@ -130,9 +152,10 @@ export const MCP_ROUTES = [
       headers: HEADERS,
       protocolError: Message,
       served: ({ mcp }) => mcp,
-      does: 'tools for agents (Model Context Protocol), with an API key also those of its wallet; needs `MCP=on`',
+      does: 'tools for agents (Model Context Protocol), with an API key also those of its wallet, or of the one whose agent it is: `wallet`; needs `MCP=on`',
     },
-    (service: McpService | undefined) => (context, _query, caller) =>
-      service?.reply(context, caller),
+    (service: McpService | undefined) =>
+      (context, { wallet }, caller) =>
+        service?.reply(context, caller, wallet),
   ),
 ];

@@ -19,6 +19,8 @@ export interface ToolCaller {
   readonly key: string;
   /** Address with its checksum; '' without a key. */
   readonly address: string;
+  /** Wallet whose agent the address is. */
+  readonly agentOf: string | undefined;
   /** Absent for a read-only key. */
   readonly credential: Credential | undefined;
 }
@@ -61,8 +63,8 @@ export function nodeVenue(
     if (status !== DONE) throw refusal(name, { status, body: text });
     return JSON.parse(text) as Routes[Key]['answer'];
   };
-  const { address, key, rights } = caller;
-  return { rights, owner: key, wallet: address, call };
+  const { address, agentOf, key, rights } = caller;
+  return { rights, owner: key, wallet: agentOf ?? address, agentOf, call };
 }
 
 /** Header values by name with which a route finds the same caller. */

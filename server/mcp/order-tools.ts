@@ -149,7 +149,7 @@ const place = tool({
 
 const replace = tool({
   title: 'Replace an order',
-  does: 'Cancels an open order and places another one in one step, or does neither. Arguments as in place, and the order_id. The preview does not count what the open order frees.',
+  does: 'Cancels an open order, then places another one, with nothing between them. The old one stays cancelled where the new one is refused. Arguments as in place, and the order_id. The preview does not count what the old order frees.',
   needs: 'trade',
   effect: 'places',
   routes: [
@@ -169,7 +169,7 @@ const replace = tool({
       });
       const canceled = cancelRow(cancel);
       if (order === null) throw notCanceled(cancel);
-      return { canceled, placed: await shownResult(call.venue, order) };
+      return { canceled, placed: await shownResult(call.venue, order, canceled) };
     }),
 });
 
@@ -230,6 +230,7 @@ async function previewOf(venue: Venue, terms: OrderTerms): Promise<PreviewAnswer
       ...(price !== undefined && { price: amountText(price) }),
       ...(post_only !== undefined && { postOnly: post_only }),
       ...(expiration !== undefined && { expiration }),
+      ...(venue.agentOf !== undefined && { wallet: venue.agentOf }),
     },
   });
 }
@@ -336,7 +337,8 @@ function itemDifference(item: OrderItemShape, order: PreviewedOrder): string | u
   return isSame ? undefined : 'signed_order.order.expiration';
 }
 
-async function shownResult(venue: Venue, result: OrderResult): Promise<object> {
+/** @param canceled orders that were cancelled before it, which a refusal names */
+async function shownResult(venue: Venue, result: OrderResult, canceled?: object): Promise<object> {
   const { errorMsg, makingAmount, orderID, status, success, takingAmount } = result;
   if (success) {
     return {
@@ -348,7 +350,7 @@ async function shownResult(venue: Venue, result: OrderResult): Promise<object> {
         status === 'live' ? 'The order rests: open_orders lists it.' : 'Call positions or balance.',
     };
   }
-  if (orderID === '') throw nodeRefusal(errorMsg, undefined, result.detail);
+  if (orderID === '') throw nodeRefusal(errorMsg, undefined, result.detail, canceled);
   // The order was placed by an earlier request, which was not answered.
   const known = await venue.call('GET /data/order/:id', { path: { id: orderID } });
   return { order_id: orderID, status: known.status.toLowerCase(), filled: known.size_matched };

@@ -106,6 +106,14 @@ const NEXT_STEPS: Readonly<Partial<Record<RefusalCode, string>>> = {
   NOT_APPLIED_YET: WAIT,
   BEING_DERIVED: WAIT,
   OUTCOME_UNKNOWN: TOOL_REFUSALS.RESULT_UNKNOWN.next,
+  AGENT_CASH:
+    'Call balance: agent has what may be spent today. Use a smaller amount, or cancel an open purchase.',
+  AGENT_ORDER_SIZE: 'Call balance: agent has the max_order_size. Use a smaller size.',
+  AGENT_MARKET: 'Call balance: agent has the markets that the owner of the wallet allows.',
+  AGENT_ENDED:
+    'Tell the user: the owner of the wallet has ended this agent, and may authorise it again.',
+  WALLET_FOREIGN:
+    'Tell the user: the key is no agent of the wallet of this tool server, or is not any more.',
   INVALID_L2: SAME_KEY,
   ADDRESS_BANNED: 'Tell the user: the operator does not let this wallet trade.',
   INVALID_SIGNATURE:
@@ -125,6 +133,8 @@ export interface ToolError {
   readonly error: string;
   readonly code: string;
   readonly detail?: string;
+  /** Orders that were cancelled although the request was refused. */
+  readonly canceled?: object;
   readonly next: string;
 }
 
@@ -148,8 +158,10 @@ export function nodeRefusal(
   text: string,
   code: RefusalCode | undefined = refusalCode(text),
   detail = '',
+  canceled?: object,
 ): ToolRefusal {
-  return new ToolRefusal(nodeError(text, code, detail));
+  const error = nodeError(text, code, detail);
+  return new ToolRefusal(canceled === undefined ? error : { ...error, canceled });
 }
 
 /** Returns the answer of a failed call; `undefined` where the failure is a bug. */

@@ -20,6 +20,8 @@ export interface Venue {
   readonly owner: string;
   /** Address of the wallet that the key trades for; '' without one. */
   readonly wallet: string;
+  /** That wallet again where the key is an agent of it. */
+  readonly agentOf?: string | undefined;
   /** @throws ApiError for any answer but 200 */
   readonly call: <Key extends RouteKey>(
     route: Key,

@@ -28,6 +28,7 @@ export class Agent {
     { port }: Place,
     version: Version,
     proof: (body: string) => Headers = () => ({}),
+    query = '',
   ): Promise<Agent> {
     const client = clientOf(version);
     const fetchSigned = (url: string | URL, init: RequestInit = {}): Promise<Response> => {
@@ -37,7 +38,7 @@ export class Agent {
       }
       return fetch(url, { ...init, headers });
     };
-    const url = new URL(`http://127.0.0.1:${port}/mcp`);
+    const url = new URL(`http://127.0.0.1:${port}/mcp${query}`);
     await client.connect(new StreamableHTTPClientTransport(url, { fetch: fetchSigned }));
     return new Agent(client);
   }

@@ -145,7 +145,7 @@ test('a preview places nothing after a minute, nor where the order would be refu
   let now = 0;
   const tools = new ToolServer(() => now);
   const privateKey = alice.wallet.exportKey();
-  const venue = await clientVenue(url, { privateKey, isReadOnly: false });
+  const venue = await clientVenue(url, { privateKey, isReadOnly: false, agentOf: undefined });
   const call = async (name: string, args: Record<string, unknown>): Promise<Answer> => {
     const answer = await tools.call(venue, name, args);
     return JSON.parse(answer?.text ?? 'null') as Answer;
@@ -238,7 +238,7 @@ test('a page of another origin, and a body that is no message, are refused', asy
 
 test('each tool calls the routes of its row and no others', async () => {
   const privateKey = bob.wallet.exportKey();
-  const whole = await clientVenue(url, { privateKey, isReadOnly: false });
+  const whole = await clientVenue(url, { privateKey, isReadOnly: false, agentOf: undefined });
   const called = new Set<string>();
   const call: Venue['call'] = (route, request) => {
     called.add(route);
