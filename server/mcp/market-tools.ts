@@ -38,6 +38,9 @@ const BUCKETS: Readonly<Record<(typeof INTERVALS)[number], number>> = {
   max: 24 * HOUR,
 };
 
+const NO_PRICES =
+  'No trades of this outcome here. Of two outcomes, the price of one is 1 less the price of the other.';
+
 const EVENT = NAME('an event: its number or slug');
 
 const search = tool({
@@ -183,7 +186,8 @@ const priceHistory = tool({
       },
       ({ price, timestamp }) => ({ time: timeText(timestamp), price }),
     );
-    return { market: found.slug, outcome: name, prices: list.rows, next: list.next };
+    const note = list.rows.length === 0 ? NO_PRICES : undefined;
+    return { market: found.slug, outcome: name, prices: list.rows, note, next: list.next };
   },
 });
 
@@ -249,7 +253,7 @@ const resolveStatus = tool({
     return {
       ...marketRow(found),
       ends: found.endDate,
-      status: state?.status ?? 'open',
+      status: STATES[state?.status ?? 'posed'],
       payouts: state?.payouts && payoutsOf(outcomesOf(found), state.payouts),
       resolved_at: state?.resolved_at,
       note: state?.resolution_note,
@@ -268,6 +272,9 @@ const time = tool({
     return { unix: seconds, time: timeText(seconds), status, paused };
   },
 });
+
+/** States of a resolution by those of the data API. */
+const STATES = { posed: 'open', proposed: 'proposed', resolved: 'resolved' } as const;
 
 export const MARKET_TOOLS = {
   search,

@@ -8,7 +8,7 @@ import type { MarketAnswer } from '../../client/types.ts';
 import type { Venue } from './tool.ts';
 import { toolRefusal } from './tool-refusals.ts';
 
-const NUMBER_OR_CONDITION = /^(?:\d{1,15}|0x[0-9a-fA-F]{64})$/;
+const NUMBER_OR_CONDITION = /^(?:\d{1,15}|0x(?:[0-9a-fA-F]{62}|[0-9a-fA-F]{64}))$/;
 
 export interface Outcome {
   readonly name: string;

@@ -83,6 +83,8 @@ async function tradesFromSearchToProfit(session: Session): Promise<void> {
   const sold = await agent.call('place', { preview_id: sale.preview_id, ...(await signs(sale)) });
   assert.deepEqual([sold.status, sold.received], ['matched', '2.5']);
   await until(() => isHeld(15));
+  const history = await agent.call('price_history', { market: name, outcome: other });
+  assert.equal((history.prices as readonly Answer[]).at(-1)?.price, 0.6);
   const condition = market.conditionId;
   await operator.done('POST /admin/markets/resolve', { condition, payout: [0, 1] });
   await until(
