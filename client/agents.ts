@@ -21,7 +21,7 @@ export interface AgentTerms {
   readonly end: number;
 }
 
-/** As the node answers it, with decimal text for amounts. */
+/** Answer of the node, with decimal text for amounts. */
 export type Agent = AgentAnswer;
 
 export class Agents {

@@ -207,6 +207,7 @@ export class Tables {
   readonly operatorIdRows: number;
   readonly orderRows: number;
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one line for each table.
   constructor(memory: EngineMemory) {
     const b = memory.buffers;
     this.memory = memory;

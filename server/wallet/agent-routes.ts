@@ -186,10 +186,9 @@ export class AgentService {
   }
 
   private reply(context: RequestContext, outcome: CommandOutcome<AgentView>): void {
-    if (outcome.kind === 'done')
-      return context.reply(200, JSON.stringify(this.answerOf(outcome.value)));
-    const body = outcome.kind === 'failed' ? outcome.body : errorBodyOf(outcome.text);
-    context.reply(outcome.status, body);
+    if (outcome.kind === 'done') context.reply(200, JSON.stringify(this.answerOf(outcome.value)));
+    else if (outcome.kind === 'failed') context.reply(outcome.status, outcome.body);
+    else context.reply(outcome.status, errorBodyOf(outcome.text));
   }
 
   private answerOf(view: AgentView): Answer {

@@ -28,7 +28,7 @@ export interface NaiveAgent {
   owner: number;
   terms: NonNullable<AgentLine['terms']>;
   state: 'active' | 'ended' | 'revoked';
-  /** What its purchases have paid, and when. */
+  /** Payments of its purchases, and their times. */
   readonly paid: { readonly time: number; readonly amount: bigint }[];
 }
 
@@ -50,7 +50,7 @@ const AMOUNT_MAX = 2 ** 53 - 1;
 
 export class NaiveAgents {
   readonly #around: Surroundings;
-  /** Of each wallet, by the order of their rows. */
+  /** Agents of each wallet, by the order of their rows. */
   readonly #byWallet = new Map<number, NaiveAgent[]>();
   /** Agents of the orders that they signed, by the ids of those. */
   readonly #signed = new Map<number, NaiveAgent>();

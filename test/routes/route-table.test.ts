@@ -164,7 +164,7 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
         cashPerDay: '50000000',
         maxOrderSize: '100000000',
         markets: 'all',
-        end: seconds() + 3_600,
+        end: Number(seconds()) + 3_600,
       }),
   },
   'GET /agents': {},
