@@ -146,7 +146,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     common: [],
     engine: ['common'],
     storage: ['common', 'engine'],
-    cluster: ['admin', 'common', 'engine', 'relayer', 'storage'],
+    cluster: ['admin', 'common', 'engine', 'mcp', 'relayer', 'storage'],
     'server-common': ['common'],
     config: [],
     http: ['common'],
