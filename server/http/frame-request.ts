@@ -89,15 +89,11 @@ export class FrameRequest implements RequestContext {
     client: FrameClient,
     id: Uint8Array,
     body: Buffer,
-    { parameters, path, query }: FrameTarget = {
-      path: requests.route.path,
-      query: '',
-      parameters: NO_TEXTS,
-    },
+    target: FrameTarget | undefined,
   ) {
-    this.path = path;
-    this.query = query;
-    this.parameters = parameters;
+    this.path = target === undefined ? requests.route.path : target.path;
+    this.query = target === undefined ? '' : target.query;
+    this.parameters = target === undefined ? NO_TEXTS : target.parameters;
     this.requests = requests;
     this.client = client;
     this.id = id;

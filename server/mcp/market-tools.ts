@@ -23,7 +23,10 @@ const TRADE_ROWS = 50;
 const BOARD_ROWS = 50;
 const DEPTH_MAX = 50;
 const DEPTH_USUAL = 10;
-const OUTCOMES_MAX = 10;
+/** Price levels of one answer, of all outcomes and both sides. */
+const LEVELS_MAX = 400;
+const OUTCOMES_MAX = 32;
+const TAGS_MAX = 20;
 
 const INTERVALS = ['1h', '6h', '1d', '1w', '1m', 'max'] as const;
 const MINUTE = 60;
@@ -91,7 +94,7 @@ const event = tool({
     return {
       ...eventRow(found),
       description: cut(description, TEXT_MAX),
-      tags: tags.map(({ label }) => label),
+      tags: tags.slice(0, TAGS_MAX).map(({ label }) => cut(label, TITLE_MAX)),
       markets: list.rows,
       next: list.next,
     };
@@ -140,9 +143,10 @@ const book = tool({
   }),
   async run({ args, venue }) {
     const found = await marketOf(venue, args.market);
-    const { depth = DEPTH_USUAL, outcome } = args;
+    const { outcome } = args;
     const all = outcomesOf(found).slice(0, OUTCOMES_MAX);
     const shown = outcome === undefined ? all : [outcomeOf(found, outcome)];
+    const depth = Math.min(args.depth ?? DEPTH_USUAL, Math.ceil(LEVELS_MAX / 2 / shown.length));
     const body = shown.map(({ tokenId }) => ({ token_id: tokenId }));
     const books = await venue.call('POST /books', { body });
     return {

@@ -6,7 +6,7 @@
  */
 import { type Auth, type KeyOwner, level2Headers, readOnlyHeader } from '../auth/auth.ts';
 import { checksumAddress } from '../auth/checksum.ts';
-import { errorBody } from '../common/error-bodies.ts';
+import { errorBody, OUTCOME_UNKNOWN } from '../common/error-bodies.ts';
 import { readJson, TOO_MUCH, TOO_MUCH_DETAIL } from '../common/json.ts';
 import type { JsonBounds } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
@@ -51,6 +51,8 @@ const NO_MESSAGE = errorBody('INVALID_BODY', 'the body must be one JSON-RPC mess
 
 /** Statuses of the protocol that the node documents; other refusals become a 400. */
 const STATUSES: ReadonlySet<number> = new Set([200, 202, 400, 404]);
+/** Status of the protocol where the time of a request is over. */
+const OVER = 499;
 const BAD_REQUEST = 400;
 const FAILED = 500;
 
@@ -116,6 +118,7 @@ export class McpService {
         Object.fromEntries(known),
         venue,
       );
+      if (status === OVER) return context.reply(503, OUTCOME_UNKNOWN, RETRY_SOON);
       const shown = STATUSES.has(status) || status >= FAILED ? status : BAD_REQUEST;
       context.reply(shown, body);
     });

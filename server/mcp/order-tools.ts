@@ -73,7 +73,13 @@ const SIGNED = {
   ...PREVIEWED,
   signed_order: Type.Object(
     {
-      order: Type.Object({}, { description: 'an order of the preview with its signature' }),
+      order: Type.Object({
+        tokenId: Type.String(),
+        side: Type.String(),
+        makerAmount: Type.String(),
+        takerAmount: Type.String(),
+        expiration: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+      }),
       orderType: Type.String({ maxLength: 10 }),
       owner: Type.String({ maxLength: 100 }),
       postOnly: Type.Optional(Type.Boolean()),
@@ -329,7 +335,7 @@ const SAME = ['tokenId', 'side', 'makerAmount', 'takerAmount'] as const;
 /** Returns a member of a signed order that its preview does not have. */
 function itemDifference(item: OrderItemShape, order: PreviewedOrder): string | undefined {
   const { order: sent, orderType, postOnly = false } = item;
-  const name = SAME.find((each) => String(sent[each]) !== order[each]);
+  const name = SAME.find((each) => sent[each] !== order[each]);
   if (name !== undefined) return `signed_order.order.${name}`;
   if (orderType !== order.orderType) return 'signed_order.orderType';
   if (postOnly !== order.postOnly) return 'signed_order.postOnly';

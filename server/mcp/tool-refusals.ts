@@ -125,7 +125,8 @@ const FAILED = 500;
 
 /** Returns what a model does next after a refusal with this code. */
 export function nextStep(code: string | undefined): string {
-  return NEXT_STEPS[code as RefusalCode] ?? ANY_NEXT;
+  const isKnown = code !== undefined && Object.hasOwn(NEXT_STEPS, code);
+  return (isKnown && NEXT_STEPS[code as RefusalCode]) || ANY_NEXT;
 }
 
 /** Body of an answer that is an error. */

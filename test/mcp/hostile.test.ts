@@ -107,6 +107,15 @@ test('an order needs a preview of the same key and terms, which places one order
   assert.equal(foreign.code, 'PREVIEW_UNKNOWN');
   await other.close();
 
+  const odd: readonly unknown[] = [7, null, [], { toString: 'x' }, { order: { toString: 1 } }];
+  for (const order of odd) {
+    const sent = { ...signed_order, order };
+    const refused = await agent.refused('place', { preview_id, signed_order: sent });
+    assert.equal(refused.code, 'INVALID_ARGUMENT', JSON.stringify(order));
+  }
+  const unlike = { ...(signed_order.order as object), makerAmount: { toString: 'x' } };
+  const object = { ...signed_order, order: unlike };
+  assert.equal((await of({ preview_id, signed_order: object })).code, 'INVALID_ARGUMENT');
   const changes: readonly object[] = [{ size: '6' }, { price: '0.2' }, { outcome: 'No' }];
   for (const change of [...changes, { post_only: true }]) {
     const changed = await agent.call('preview', { ...TERMS, ...change });
