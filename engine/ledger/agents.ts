@@ -242,6 +242,18 @@ export function agentsOfOwner({ accountI, agentI }: Tables, owner: AccountRow | 
   return rows;
 }
 
+/** Rows of agents by their state. */
+export function agentTotals({ agentI }: Pick<Tables, 'agentI'>) {
+  const totals = { active: 0, ended: 0, revoked: 0 };
+  for (let row = 1; row <= agentI[Agent.rows]!; row++) {
+    const state = agentI[(row << AGENT_I) + Agent.state];
+    if (state === AgentState.active) totals.active += 1;
+    else if (state === AgentState.ended) totals.ended += 1;
+    else totals.revoked += 1;
+  }
+  return totals;
+}
+
 /** Agent as it is read. Amounts are micro-units, sizes micro-shares, times unix milliseconds. */
 export interface AgentView {
   readonly wallet: AccountRow;

@@ -50,6 +50,8 @@ const sets = (name: string) => ({
   value: { conditionId: market.conditionId, amount: '1000000', id: `${Date.now()}-${name}` },
 });
 
+const AGENT = { agent: `0x${'a9'.repeat(20)}` };
+
 /** A body that is answered 200: a list of things, or one thing; and how many may be listed. */
 const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number }>>> = {
   'POST /books': items,
@@ -66,6 +68,16 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
   'POST /split': sets('split'),
   'POST /merge': sets('merge'),
   'POST /submit': { value: { type: 'WALLET-CREATE', from: alice.address, to: alice.address } },
+  'POST /agents': {
+    value: {
+      ...AGENT,
+      cashPerDay: '1',
+      maxOrderSize: '1',
+      markets: 'all',
+      end: Number(seconds()) + 3_600,
+    },
+  },
+  'POST /agents/revoke': { value: AGENT },
   'POST /profile': { value: { hidden: false } },
   'POST /order': { value: order() },
   'POST /orders': { value: [order()], most: ORDERS_MAX },
