@@ -199,13 +199,13 @@ function dayOf(time: number): number {
 }
 
 /** Micro-units that purchases have paid on the UTC day of a time, which is not before the last fill. */
-export function spentOn({ agentF, agentI }: Tables, row: AgentRow, time: number): number {
+function spentOn({ agentF, agentI }: Tables, row: AgentRow, time: number): number {
   const isToday = agentI[(row << AGENT_I) + Agent.day] === dayOf(time);
   return isToday ? agentF[(row << AGENT_F) + Agent.spent]! : 0;
 }
 
 /** Micro-units that open purchases of an agent reserve. */
-export function agentReserved(t: Tables, row: AgentRow): number {
+function agentReserved(t: Tables, row: AgentRow): number {
   const { agentOrders, orderI } = t;
   const at = row * AGENT_ORDERS_WORDS;
   let reserved = 0;
