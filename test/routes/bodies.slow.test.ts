@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { level1 } from '../../client/credentials.ts';
+import { level1, nonceOfBody } from '../../client/credentials.ts';
 import type { JsonBounds } from '../../server/common/json-measure.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { PROFILE_TABLE } from '../../server/config/profile.ts';
@@ -109,7 +109,8 @@ async function ask(key: RouteKey, body: string): Promise<{ reply: Reply; parsed:
   const [method = '', path = ''] = key.split(' ');
   const said = node.log.length;
   const { access } = ROUTE_TABLE[key];
-  const proof = level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), '0');
+  const nonce = key === 'POST /agents' ? nonceOfBody(body) : '0';
+  const proof = level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), nonce);
   const reply =
     access === 'none' || access === 'level1'
       ? await send(node, method, path, access === 'none' ? {} : proof, body)
