@@ -1,5 +1,6 @@
 /** Agents of wallets: keys that sign orders which a wallet pays, within bounds. Amounts are decimal text. */
 import type { Calls } from './calls.ts';
+import { nonceOfBody } from './credentials.ts';
 import { toMicro } from './decimal.ts';
 import type { Signer } from './exchange.ts';
 import { level1Request } from './keys.ts';
@@ -44,8 +45,13 @@ export class Agents {
       cashPerDay: String(toMicro(cashPerDay)),
       maxOrderSize: String(toMicro(maxOrderSize)),
     };
-    const by = { wallet: this.#wallet, prefix: this.#prefix, chainId: this.#chainId };
     const body = JSON.stringify({ ...terms, ...amounts });
+    const by = {
+      wallet: this.#wallet,
+      prefix: this.#prefix,
+      chainId: this.#chainId,
+      nonce: nonceOfBody(body),
+    };
     return inDecimals(await level1Request(this.#calls, by, 'POST /agents', body));
   }
 

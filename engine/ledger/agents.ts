@@ -199,13 +199,13 @@ function dayOf(time: number): number {
 }
 
 /** Micro-units that purchases have paid on the UTC day of a time, which is not before the last fill. */
-export function spentOn({ agentF, agentI }: Tables, row: AgentRow, time: number): number {
+function spentOn({ agentF, agentI }: Tables, row: AgentRow, time: number): number {
   const isToday = agentI[(row << AGENT_I) + Agent.day] === dayOf(time);
   return isToday ? agentF[(row << AGENT_F) + Agent.spent]! : 0;
 }
 
 /** Micro-units that open purchases of an agent reserve. */
-export function agentReserved(t: Tables, row: AgentRow): number {
+function agentReserved(t: Tables, row: AgentRow): number {
   const { agentOrders, orderI } = t;
   const at = row * AGENT_ORDERS_WORDS;
   let reserved = 0;
@@ -240,6 +240,18 @@ export function agentsOfOwner({ accountI, agentI }: Tables, owner: AccountRow | 
     if (accountI[binding] === owner) rows.push(row);
   }
   return rows;
+}
+
+/** Rows of agents by their state. */
+export function agentTotals({ agentI }: Pick<Tables, 'agentI'>) {
+  const totals = { active: 0, ended: 0, revoked: 0 };
+  for (let row = 1; row <= agentI[Agent.rows]!; row++) {
+    const state = agentI[(row << AGENT_I) + Agent.state];
+    if (state === AgentState.active) totals.active += 1;
+    else if (state === AgentState.ended) totals.ended += 1;
+    else totals.revoked += 1;
+  }
+  return totals;
 }
 
 /** Agent as it is read. Amounts are micro-units, sizes micro-shares, times unix milliseconds. */

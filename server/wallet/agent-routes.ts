@@ -4,6 +4,7 @@
  *
  * Thread: I/O, while workers write.
  */
+import { createHash } from 'node:crypto';
 import { type AgentFields, encodeAgent, encodeRevokeAgent } from '../../engine/commands.ts';
 import {
   type AgentView,
@@ -19,7 +20,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { AgentRow } from '../../engine/tables/units.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import { bodyFault } from '../common/body-fault.ts';
-import { errorBodyOf, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
+import { errorBody, errorBodyOf, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { compileShape, type Static } from '../common/schema.ts';
 import { sameBytes, wordsToBytes } from '../common/uint256.ts';
@@ -47,6 +48,11 @@ export interface AgentRouteParts extends AccessParts {
 }
 
 const MS = 1_000;
+const OTHER_BODY = errorBody(
+  'INVALID_L1',
+  'here the nonce of the signature is the SHA-256 of the body as a whole number',
+  { text: 'invalid_l1: nonce is not of this body' },
+);
 const ADDRESS_BYTES = 20;
 
 const agentBody = compileShape(AgentBody);
@@ -65,12 +71,15 @@ export const AGENT_ROUTES = [
       does: 'authorises an agent of a wallet, or replaces its terms: `{"agent", "wallet", "cashPerDay", "maxOrderSize", "markets", "end"}`; needs a ledger',
     },
     (agents: AgentService) =>
-      (context, _query, { address }) =>
-        readJson(context, AGENT_BOUNDS, (sent) => {
+      (context, _query, { address, nonce }) => {
+        const { body } = context;
+        return readJson(context, AGENT_BOUNDS, (sent) => {
           if (!agentBody.matches(sent))
             return context.reply(400, bodyFault(AgentBody, agentBody.fault(sent)));
+          if (nonce !== nonceOf(body)) return context.reply(401, OTHER_BODY);
           return agents.authorise(context, address, sent);
-        }),
+        });
+      },
   ),
   route(
     'GET /agents',
@@ -103,6 +112,11 @@ export const AGENT_ROUTES = [
         }),
   ),
 ];
+
+/** Nonce of a level-1 signature that covers a body, so that one for a login authorises nobody. */
+function nonceOf(body: Uint8Array): string {
+  return String(BigInt(`0x${createHash('sha256').update(body).digest('hex')}`));
+}
 
 type Answer = Static<typeof AgentAnswer>;
 

@@ -22,13 +22,7 @@ import {
   type WalletLimits,
 } from '../../engine/commands.ts';
 import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.ts';
-import {
-  agentEntries,
-  agentLeft,
-  agentOrderCount,
-  agentReserved,
-  findAgent,
-} from '../../engine/ledger/agents.ts';
+import { agentEntries, agentLeft, agentView, findAgent } from '../../engine/ledger/agents.ts';
 import { findPosition } from '../../engine/ledger/positions.ts';
 import {
   begunAtDeadline,
@@ -374,10 +368,11 @@ export class LedgerDuel {
       const row = findAgent(t, wallet, addressWords(agent.agent), 0);
       assert(row !== 0, `agent ${agent.agent} of ${agent.wallet}`);
       const { agents: naive } = this.ledger;
-      const found = [agentLeft(t, row, this.#now), agentReserved(t, row)].map(BigInt);
+      const { openOrders, reserved } = agentView(t, row, this.#now);
+      const found = [agentLeft(t, row, this.#now), reserved].map(BigInt);
       const expected = [naive.left(agent, this.#now), naive.reserved(agent)];
       assert.deepEqual(found, expected, `what ${agent.agent} may spend of ${agent.wallet}`);
-      assert.equal(agentOrderCount(t, row), naive.openOrders(agent));
+      assert.equal(openOrders, naive.openOrders(agent));
     }
   }
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { level1 } from '../../client/credentials.ts';
+import { level1, nonceOfBody } from '../../client/credentials.ts';
 import type { JsonBounds } from '../../server/common/json-measure.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { PROFILE_TABLE } from '../../server/config/profile.ts';
@@ -51,6 +51,8 @@ const sets = (name: string) => ({
   value: { conditionId: market.conditionId, amount: '1000000', id: `${Date.now()}-${name}` },
 });
 
+const AGENT = { agent: `0x${'a9'.repeat(20)}` };
+
 /** A body that is answered 200: a list of things, or one thing; and how many may be listed. */
 const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number }>>> = {
   'POST /books': items,
@@ -67,6 +69,16 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
   'POST /split': sets('split'),
   'POST /merge': sets('merge'),
   'POST /submit': { value: { type: 'WALLET-CREATE', from: alice.address, to: alice.address } },
+  'POST /agents': {
+    value: {
+      ...AGENT,
+      cashPerDay: '1',
+      maxOrderSize: '1',
+      markets: 'all',
+      end: Number(seconds()) + 3_600,
+    },
+  },
+  'POST /agents/revoke': { value: AGENT },
   'POST /profile': { value: { hidden: false } },
   'POST /order': { value: order() },
   'POST /orders': { value: [order()], most: ORDERS_MAX },
@@ -99,7 +111,8 @@ async function ask(key: RouteKey, body: string): Promise<{ reply: Reply; parsed:
   const [method = '', path = ''] = key.split(' ');
   const said = node.log.length;
   const { access } = ROUTE_TABLE[key];
-  const proof = level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), '0');
+  const nonce = key === 'POST /agents' ? nonceOfBody(body) : '0';
+  const proof = level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), nonce);
   const reply =
     access === 'none' || access === 'level1'
       ? await send(node, method, path, access === 'none' ? {} : proof, body)

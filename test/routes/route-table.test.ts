@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { level1, level2 } from '../../client/credentials.ts';
+import { level1, level2, nonceOfBody } from '../../client/credentials.ts';
 import { compileShape } from '../../server/common/schema.ts';
 import { PROFILE_TABLE } from '../../server/config/profile.ts';
 import type { RouteRow } from '../../server/http/route.ts';
@@ -326,7 +326,8 @@ function credentialsOf(
 ): Record<string, string> {
   if (access === 'none') return {};
   if (access === 'level1') {
-    return level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), '0');
+    const nonce = path.endsWith('/agents') ? nonceOfBody(body) : '0';
+    return level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), nonce);
   }
   return level2('SERVICE', alice.address, alice.trio, method, path, body, seconds());
 }

@@ -9,7 +9,7 @@ import {
   type OrderTerms,
   Wallet,
 } from '../../client/client.ts';
-import { level1, level2, readOnly } from '../../client/credentials.ts';
+import { level1, level2, nonceOfBody, readOnly } from '../../client/credentials.ts';
 import type { OrderResult } from '../../client/types.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
 import {
@@ -90,7 +90,8 @@ async function ask(
 ): Promise<Reply> {
   const wallet = keyOf(name);
   const { node } = operator;
-  const proof = level1('SERVICE', wallet, CHAIN_ID, seconds(), '0');
+  const nonce = level === 1 ? nonceOfBody(body) : '0';
+  const proof = level1('SERVICE', wallet, CHAIN_ID, seconds(), nonce);
   if (level === 1) return send(node, method, path, proof, body);
   const { json } = await send(node, 'POST', '/auth/api-key', proof);
   const [bare = ''] = path.split('?');
@@ -300,6 +301,17 @@ test('an agent has no right to the wallet but to trade for it', async () => {
   assert(keys.every((key) => !owners.includes(key)));
 });
 
+test('a signature of level 1 for a login, or for other terms, authorises nobody', async () => {
+  const body = JSON.stringify({ ...terms('first'), cashPerDay: '9000000', maxOrderSize: '1' });
+  const wider = body.replace('9000000', '90000000');
+  for (const nonce of ['0', '1', nonceOfBody(wider)]) {
+    const login = level1('SERVICE', keyOf('alice'), CHAIN_ID, seconds(), nonce);
+    const reply = await send(operator.node, 'POST', '/agents', login, body);
+    assert.deepEqual(refusalOf(reply), [401, 'INVALID_L1'], nonce);
+  }
+  assert.equal((await agentOf(alice, 'first')).cashPerDay, '50');
+});
+
 test('a read-only key authorises and revokes nothing, and lists agents', async () => {
   const key = await alice.keys.createReadOnly();
   const reader = readOnly('SERVICE', ALICE, key);
@@ -398,8 +410,8 @@ test('a ban of the owner stops its agents, also for a wallet that another signs 
 
 test('a node without a ledger takes no agent, and says why', async () => {
   const node = await TestNode.start(temporaryDirectory(), { LEDGER: 'off' });
-  const proof = level1('SERVICE', keyOf('alice'), CHAIN_ID, seconds(), '0');
-  const body = { ...terms('first'), cashPerDay: '1', maxOrderSize: '1' };
-  const reply = await send(node, 'POST', '/agents', proof, JSON.stringify(body));
+  const body = JSON.stringify({ ...terms('first'), cashPerDay: '1', maxOrderSize: '1' });
+  const proof = level1('SERVICE', keyOf('alice'), CHAIN_ID, seconds(), nonceOfBody(body));
+  const reply = await send(node, 'POST', '/agents', proof, body);
   assert.deepEqual(refusalOf(reply), [409, 'LEDGER_OFF']);
 });

@@ -31,7 +31,9 @@ const ANY: TradeFilter = {
   after: Number.NEGATIVE_INFINITY,
 };
 /** Nobody's wallets are read here. */
-const NO_ACCESS = { readable: () => Promise.resolve(undefined) } as unknown as WalletAccess;
+const NO_ACCESS = {
+  readable: (_: unknown, caller: Uint8Array) => Promise.resolve(caller),
+} as unknown as WalletAccess;
 const KEY = '11111111-2222-4333-8444-555555555555';
 
 interface OrderJson {
