@@ -18,8 +18,13 @@ type PathNames<Key> = Key extends `${string}:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-/** A parameter that may be repeated is a list. */
-type Query<Asked> = { readonly [Name in keyof Asked]: Asked[Name] | readonly Asked[Name][] };
+/** A parameter that may be repeated is a list; undefined counts as absent. */
+type Query<Asked> = {
+  readonly [Name in keyof Asked]:
+    | Asked[Name]
+    | readonly Asked[Name][]
+    | (Partial<Pick<Asked, Name>> extends Pick<Asked, Name> ? undefined : never);
+};
 type Part<Name extends string, Value> =
   Partial<Value> extends Value
     ? { readonly [key in Name]?: Value | undefined }
@@ -31,7 +36,7 @@ export type RouteRequest<Key extends RouteKey> = ([PathNames<Key>] extends [neve
   Part<'query', Query<Omit<Routes[Key]['query'], PathNames<Key>>>> &
   (Routes[Key]['body'] extends undefined ? unknown : { readonly body: Routes[Key]['body'] });
 
-interface AnyRequest {
+export interface AnyRequest {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
@@ -56,6 +61,34 @@ const OF_THE_CATALOG: ReadonlySet<string> = new Set<RouteKey>([
   'GET /sampling-simplified-markets',
 ]);
 const CATALOG_BASE = '/gamma';
+
+/** A request as it is sent: path without query, and the route that it is one of. */
+export interface RequestTarget {
+  readonly method: Method;
+  /** Path of the route, as the node serves it. */
+  readonly pattern: string;
+  readonly path: string;
+  /** Values of the parameters of the path, percent-encoded, in their order. */
+  readonly parameters: readonly string[];
+  /** Without '?'. */
+  readonly query: string;
+}
+
+/** Returns what is sent for a route and its request. Pure. */
+export function targetOf(
+  route: RouteKey,
+  { path: values = {}, query = {} }: AnyRequest,
+): RequestTarget {
+  const [method, own] = route.split(' ') as [Method, string];
+  const pattern = OF_THE_CATALOG.has(route) ? `${CATALOG_BASE}${own}` : own;
+  const parameters: string[] = [];
+  const path = pattern.replaceAll(/:(\w+)/g, (_, name) => {
+    const value = encodeURIComponent(values[name] ?? '');
+    parameters.push(value);
+    return value;
+  });
+  return { method, pattern, path, parameters, query: queryText(query) };
+}
 
 /** The node's clock: ours plus the difference that was observed. */
 export class ServerClock {
@@ -153,11 +186,9 @@ export class Calls {
     text = request.body === undefined ? '' : JSON.stringify(request.body),
   ): Promise<{ readonly body: string; readonly lost: number }> {
     const { path: values = {}, query = {} } = request;
-    const [method, pattern] = route.split(' ') as [Method, string];
-    const bare = pattern.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(values[name] ?? ''));
-    const path = OF_THE_CATALOG.has(route) ? `${CATALOG_BASE}${bare}` : bare;
+    const { method, path, query: asked } = targetOf(route, request);
     const headers = (): Record<string, string> => this.#headers(route, method, path, text);
-    const target = `${path}${queryText(query)}`;
+    const target = asked === '' ? path : `${path}?${asked}`;
     const { lost, reply } = await this.send(route, method, target, headers, text);
     if (reply.status !== 200) {
       const tokenId = values.token_id ?? query.token_id;
@@ -209,6 +240,5 @@ function queryText(query: Readonly<Record<string, unknown>>): string {
       if (each !== undefined) pairs.append(name, String(each));
     }
   }
-  const text = pairs.toString();
-  return text === '' ? '' : `?${text}`;
+  return pairs.toString();
 }

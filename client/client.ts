@@ -7,6 +7,7 @@
  * Money is decimal text wherever a method takes or returns it; `toMicro` and `fromMicro` lead to whole millionths,
  * to compute with. `call` alone returns the node's own answers, which have numbers in some places.
  */
+import { type Agent, Agents, type AgentTerms } from './agents.ts';
 import { Calls, type RouteKey, type RouteRequest, ServerClock } from './calls.ts';
 import { Catalog } from './catalog.ts';
 import type { ApiKey, Identity } from './credentials.ts';
@@ -25,6 +26,7 @@ import { StreamTransport } from './streams/stream-transport.ts';
 import { type UserHandlers, UserStream } from './streams/user-stream.ts';
 import type { ExchangeInfoAnswer, LastPriceAnswer, Routes } from './types.ts';
 
+export type { Agent, AgentTerms } from './agents.ts';
 export type { RouteKey } from './calls.ts';
 export { tokenIdsOf } from './catalog.ts';
 export type { ApiKey } from './credentials.ts';
@@ -64,6 +66,8 @@ export interface ClientOptions {
   readonly orderVersion?: 1 | 2;
   /** Deposit wallet of `wallet`, which pays for its orders: 0x + 40 hex digits. */
   readonly depositWallet?: string;
+  /** Wallet whose agent `wallet` is: it pays for the orders, and is what the client reads. */
+  readonly agentOf?: string;
   /** Milliseconds for which a call is repeated; 30 s when absent. */
   readonly patienceMs?: number;
   /** Milliseconds after which a try without an answer counts as lost; 10 s when absent. */
@@ -88,6 +92,7 @@ export class NodeClient {
   readonly orders: Orders;
   readonly keys: Keys;
   readonly ledger: Ledger;
+  readonly #agents: Agents;
   readonly #calls: Calls;
   readonly #portfolio: Portfolio;
   readonly #nodes: Nodes;
@@ -100,7 +105,7 @@ export class NodeClient {
     calls: Calls,
     options: ClientOptions,
   ) {
-    const { depositWallet, orderVersion, patienceMs = PATIENCE_MS, wallet } = options;
+    const { agentOf, depositWallet, orderVersion, patienceMs = PATIENCE_MS, wallet } = options;
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.#nodes = nodes;
     this.#patienceMs = patienceMs;
@@ -109,11 +114,16 @@ export class NodeClient {
     this.catalog = new Catalog(calls);
     this.marketData = new MarketData(calls);
     const version = orderVersion ?? (depositWallet === undefined ? undefined : 2);
-    this.orders = new Orders(calls, wallet, signingDomainOf(info, version), depositWallet);
-    this.#portfolio = new Portfolio(calls, depositWallet);
+    const payer = {
+      ...(agentOf !== undefined && { agentOf }),
+      ...(depositWallet !== undefined && { depositWallet }),
+    };
+    this.orders = new Orders(calls, wallet, signingDomainOf(info, version), payer);
+    this.#portfolio = new Portfolio(calls, depositWallet ?? agentOf);
     const { mode }: Partial<ExchangeInfoAnswer> = info; // nodes of an earlier version do not say
-    this.ledger = new Ledger(calls, mode?.play === true);
+    this.ledger = new Ledger(calls, mode?.play === true, agentOf);
     this.keys = new Keys(calls, info.credential_prefix, info.chain_id);
+    this.#agents = new Agents(calls, wallet, info.credential_prefix, info.chain_id);
   }
 
   /**
@@ -186,6 +196,24 @@ export class NodeClient {
   /** Total, reserved and free cash of the caller, or shares of a token. @throws UnknownTokenError */
   balance(tokenId?: string): Promise<Funds> {
     return this.ledger.balance(tokenId);
+  }
+
+  /**
+   * Authorises an agent of a wallet, or replaces its terms; the client's wallet signs.
+   * @throws ApiError
+   */
+  authorizeAgent(terms: AgentTerms): Promise<Agent> {
+    return this.#agents.authorize(terms);
+  }
+
+  /** Agents of the caller's wallets, and wallets whose agent the caller is. */
+  agents(): Promise<readonly Agent[]> {
+    return this.#agents.list();
+  }
+
+  /** Ends an agent, and cancels its open orders. */
+  revokeAgent(agent: { readonly agent: string; readonly wallet?: string }): Promise<Agent> {
+    return this.#agents.revoke(agent);
   }
 
   lastTrade(tokenId: string): Promise<LastPriceAnswer> {

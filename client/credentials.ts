@@ -2,7 +2,7 @@
  * Credential headers: of a wallet by its signature (level 1), of an API key by its HMAC over the
  * request (level 2), or of a read-only key, which is itself a secret. Pure.
  */
-import { hmacSha256 } from './hashes.ts';
+import { hmacSha256, sha256Hex } from './hashes.ts';
 import type { TrioAnswer } from './types.ts';
 import type { Wallet } from './wallet.ts';
 
@@ -70,4 +70,9 @@ export function readOnly(prefix: string, address: string, key: string): Headers 
 function bytesOfBase64(text: string): Uint8Array {
   const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   return Uint8Array.from(bytes, (character) => character.charCodeAt(0));
+}
+
+/** Nonce of a level-1 signature that also covers a body: its SHA-256 as a whole number. */
+export function nonceOfBody(body: string): string {
+  return String(BigInt(`0x${sha256Hex(body)}`));
 }

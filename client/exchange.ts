@@ -37,6 +37,8 @@ export interface OrderFields {
   readonly timestampMs?: number;
   /** Deposit wallet of the signer, which pays; versions 2 and 3 only. */
   readonly depositWallet?: string;
+  /** Wallet that pays, whose agent the signer is. */
+  readonly agentOf?: string;
 }
 
 /** Signer of orders and level-1 requests: a `Wallet`, or a `ProviderWallet`, which answers later. */
@@ -123,18 +125,17 @@ export function prepareOrder(
   signing: SigningDomain,
   fields: OrderFields,
 ): PreparedOrder {
-  const { depositWallet, expiration = 0, feeRateBps = 0, salt, side, tokenId } = fields;
+  const { agentOf, depositWallet, expiration = 0, feeRateBps = 0, salt, side, tokenId } = fields;
   const third =
     signing.position !== undefined && isPosition(tokenId) ? signing.position : undefined;
   const hasNonce = third === undefined && signing.version === 1;
   if (hasNonce && depositWallet !== undefined) {
     throw new RangeError('deposit wallets sign no orders of version 1');
   }
-  const wallet = depositWallet ?? address;
   const common = {
     salt,
-    maker: wallet,
-    signer: wallet,
+    maker: depositWallet ?? agentOf ?? address,
+    signer: depositWallet ?? address,
     tokenId,
     makerAmount: String(fields.makerAmount),
     takerAmount: String(fields.takerAmount),

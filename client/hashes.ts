@@ -30,6 +30,12 @@ export function sha1Hex(text: string): string {
   return toHex(sha1(bytesOfText(text)));
 }
 
+/** In hex. */
+export function sha256Hex(text: string): string {
+  if (crypto !== undefined) return crypto.createHash('sha256').update(text).digest('hex');
+  return toHex(sha256(bytesOfText(text)));
+}
+
 export function bytesOfText(text: string): Uint8Array {
   return buffers === undefined ? utils.utf8ToBytes(text) : buffers.from(text);
 }

@@ -5,12 +5,19 @@ import { refusal } from './errors.ts';
 import type { Signer } from './exchange.ts';
 import type { Method } from './http.ts';
 import { authData } from './typed-data.ts';
+import type { Routes } from './types.ts';
 
 /** A code, and the display name that the wallet gets. */
 export interface Invitation {
   readonly code: string;
   readonly name?: string;
 }
+
+type Level1Route =
+  | 'GET /auth/derive-api-key'
+  | 'POST /agents'
+  | 'POST /auth/api-key'
+  | 'POST /invites/redeem';
 
 /** With some client profiles a node sends them in a member. */
 type Listed = readonly string[] & { readonly apiKeys?: readonly string[] };
@@ -28,17 +35,17 @@ export class Keys {
 
   /** The key of a wallet and nonce: a new one, or the one that was issued before. */
   create(wallet: Signer, nonce = '0'): Promise<ApiKey> {
-    return this.#ask('POST', '/auth/api-key', wallet, nonce);
+    return this.#ask('POST /auth/api-key', wallet, nonce);
   }
 
   /** Returns the key again. @throws NotFoundError when none was issued, or it was revoked */
   derive(wallet: Signer, nonce = '0'): Promise<ApiKey> {
-    return this.#ask('GET', '/auth/derive-api-key', wallet, nonce);
+    return this.#ask('GET /auth/derive-api-key', wallet, nonce);
   }
 
   /** Redeems an invitation: the key, and once the deposit and the display name. @throws ApiError where it was used */
   redeem(wallet: Signer, invitation: Invitation): Promise<ApiKey> {
-    return this.#ask('POST', '/invites/redeem', wallet, '0', JSON.stringify(invitation));
+    return this.#ask('POST /invites/redeem', wallet, '0', JSON.stringify(invitation));
   }
 
   async list(): Promise<readonly string[]> {
@@ -65,26 +72,40 @@ export class Keys {
     await this.#calls.call('DELETE /auth/readonly-api-key', { body: { key } });
   }
 
-  async #ask(
-    method: Method,
-    path: string,
-    wallet: Signer,
-    nonce: string,
-    body = '',
-  ): Promise<ApiKey> {
-    const { clock } = this.#calls;
-    let headers: Readonly<Record<string, string>> = {};
-    // Once for all tries, because a person may have to confirm it.
-    const sign = async (): Promise<void> => {
-      const now = clock.now();
-      const signature = await wallet.sign(authData(this.#chainId, wallet.address, now, nonce));
-      headers = level1Signed(this.#prefix, wallet.address, signature, now, nonce);
-    };
-    await sign();
-    const route = `${method} ${path}` as 'POST /auth/api-key';
-    const { reply } = await this.#calls.send(route, method, path, () => headers, body, sign);
-    if (reply.status !== 200) throw refusal(route, reply);
-    const { apiKey, passphrase, secret } = JSON.parse(reply.body) as ApiKey;
+  async #ask(route: Level1Route, wallet: Signer, nonce: string, body = ''): Promise<ApiKey> {
+    const by = { wallet, prefix: this.#prefix, chainId: this.#chainId, nonce };
+    const answer = await level1Request(this.#calls, by, route, body);
+    const { apiKey, passphrase, secret } = answer as ApiKey;
     return { apiKey, secret, passphrase };
   }
+}
+
+/** Signer of a level-1 request, and what its signature names. */
+interface Level1 {
+  readonly wallet: Signer;
+  readonly prefix: string;
+  readonly chainId: number;
+  readonly nonce?: string;
+}
+
+/** @throws ApiError for any status but 200 */
+export async function level1Request<Route extends Level1Route>(
+  calls: Calls,
+  { chainId, nonce = '0', prefix, wallet }: Level1,
+  route: Route,
+  body: string,
+): Promise<Routes[Route]['answer']> {
+  const [method, path] = route.split(' ') as [Method, string];
+  const { clock } = calls;
+  let headers: Readonly<Record<string, string>> = {};
+  // Once for all tries, because a person may have to confirm it.
+  const sign = async (): Promise<void> => {
+    const now = clock.now();
+    const signature = await wallet.sign(authData(chainId, wallet.address, now, nonce));
+    headers = level1Signed(prefix, wallet.address, signature, now, nonce);
+  };
+  await sign();
+  const { reply } = await calls.send(route, method, path, () => headers, body, sign);
+  if (reply.status !== 200) throw refusal(route, reply);
+  return JSON.parse(reply.body) as Routes[Route]['answer'];
 }

@@ -49,16 +49,23 @@ const ID_BYTES = 16;
 export class Ledger {
   readonly #calls: Calls;
   readonly #isPlayed: boolean;
+  readonly #query: { readonly wallet?: string };
 
-  /** @param isPlayed the node plays a recording, and has its time */
-  constructor(calls: Calls, isPlayed: boolean) {
+  /**
+   * @param isPlayed the node plays a recording, and has its time
+   * @param wallet whose agent the caller is; absent: the caller's own
+   */
+  constructor(calls: Calls, isPlayed: boolean, wallet?: string) {
     this.#calls = calls;
     this.#isPlayed = isPlayed;
+    this.#query = wallet === undefined ? {} : { wallet };
   }
 
   /** Cash and shares of the wallet. @throws ApiError `LEDGER_OFF` on a node without a ledger */
   async balances(): Promise<Balances> {
-    const { cash, positions } = await this.#calls.call('GET /ledger/balance', {});
+    const { cash, positions } = await this.#calls.call('GET /ledger/balance', {
+      query: this.#query,
+    });
     return {
       cash: fundsOf(cash),
       positions: positions.map(({ token_id, ...funds }) => ({
@@ -103,7 +110,7 @@ export class Ledger {
 
   /** Every change of cash and shares, newest first. */
   statement(query: StatementQuery = {}): AsyncGenerator<StatementEntry, void> {
-    return rowsOf(query, 'next_cursor', async (paged) => {
+    return rowsOf({ ...this.#query, ...query }, 'next_cursor', async (paged) => {
       const page = await this.#calls.call('GET /ledger/statement', { query: paged });
       return { rows: page.data.map(inDecimals), next: page.next_cursor };
     });
@@ -129,10 +136,12 @@ export class Ledger {
   }
 
   async #allowance(token_id: string | undefined): Promise<Funds> {
-    const query =
-      token_id === undefined
+    const query = {
+      ...this.#query,
+      ...(token_id === undefined
         ? { asset_type: 'COLLATERAL' as const }
-        : { asset_type: 'CONDITIONAL' as const, token_id };
+        : { asset_type: 'CONDITIONAL' as const, token_id }),
+    };
     const { balance } = await this.#calls.call('GET /balance-allowance', { query });
     const total = decimalOf(balance);
     return { total, reserved: '0', free: total };

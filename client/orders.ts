@@ -82,6 +82,9 @@ export interface Replaced {
   readonly placed: Placed | undefined;
 }
 
+/** Wallet that pays in place of the signer's own: at most one of both. */
+type Payer = Pick<OrderFields, 'agentOf' | 'depositWallet'>;
+
 interface TokenTerms {
   readonly conditionId: string;
   readonly negRisk: boolean;
@@ -94,34 +97,28 @@ export class Orders {
   readonly #calls: Calls;
   readonly #wallet: Signer | undefined;
   readonly #exchange: SigningDomain;
-  readonly #payer: Pick<OrderFields, 'depositWallet'>;
+  readonly #payer: Payer;
   readonly #terms: Map<string, Promise<TokenTerms>>;
 
-  /** @param depositWallet pays for the orders, where it is given */
+  /** @param payer the wallet that pays for the orders, where it is not the signer's own */
   constructor(
     calls: Calls,
     wallet: Signer | undefined,
     signing: SigningDomain,
-    depositWallet?: string,
+    payer: Payer = {},
     terms = new Map<string, Promise<TokenTerms>>(),
   ) {
     this.#calls = calls;
     this.#terms = terms;
     this.#wallet = wallet;
     this.#exchange = signing;
-    this.#payer = depositWallet === undefined ? {} : { depositWallet };
+    this.#payer = payer;
   }
 
   /** Returns orders of the same wallet over another transport. */
   over(http: Transport): Orders {
-    const { depositWallet } = this.#payer;
-    return new Orders(
-      this.#calls.over(http),
-      this.#wallet,
-      this.#exchange,
-      depositWallet,
-      this.#terms,
-    );
+    const calls = this.#calls.over(http);
+    return new Orders(calls, this.#wallet, this.#exchange, this.#payer, this.#terms);
   }
 
   /** Signs an order. The terms of its market are requested with the first order of a token. */
@@ -200,19 +197,35 @@ export class Orders {
    * Places nothing.
    */
   preview(terms: PreviewBody): Promise<PreviewAnswer> {
-    const isDeposit = this.#payer.depositWallet !== undefined;
-    const body = isDeposit ? { signatureType: DEPOSIT_WALLET, ...terms } : terms;
+    const { agentOf, depositWallet } = this.#payer;
+    const body = {
+      ...(depositWallet !== undefined && { signatureType: DEPOSIT_WALLET }),
+      ...(agentOf !== undefined && { wallet: agentOf }),
+      ...terms,
+    };
     return this.#calls.call('POST /orders/preview', { body });
   }
 
   /** Signs and sends the order of a preview. @throws RangeError where it has none */
-  async postPreviewed({ order }: Pick<PreviewAnswer, 'order'>): Promise<Placed> {
-    if (order === null) throw new RangeError('postPreviewed: the preview has no order');
+  async postPreviewed(preview: Pick<PreviewAnswer, 'order'>): Promise<Placed> {
+    return this.send(await this.#signPreviewed('postPreviewed', preview));
+  }
+
+  /** Signs the order of a preview. @throws RangeError where it has none */
+  signPreviewed(preview: Pick<PreviewAnswer, 'order'>): Promise<SignedOrder> {
+    return this.#signPreviewed('signPreviewed', preview);
+  }
+
+  async #signPreviewed(
+    call: string,
+    { order }: Pick<PreviewAnswer, 'order'>,
+  ): Promise<SignedOrder> {
+    if (order === null) throw new RangeError(`${call}: the preview has no order`);
     const { expiration, orderType: type, postOnly, price, side, size, tokenId } = order;
     const terms = { tokenId, side, price, size, type, expiration, postOnly };
     const makerAmount = BigInt(order.makerAmount);
     const takerAmount = BigInt(order.takerAmount);
-    return this.send(await this.#sign('postPreviewed', terms, { makerAmount, takerAmount }));
+    return this.#sign(call, terms, { makerAmount, takerAmount });
   }
 
   /** Sends a signed order until it is answered. The same one may be sent again at any time. */
@@ -269,11 +282,16 @@ export class Orders {
     }
   }
 
-  /** Own open orders, newest first. If some close between two pages, others may be missed. */
+  /**
+   * Own open orders, newest first; those of the wallet for an agent. If some close between two pages, others may be
+   * missed.
+   */
   open(
     query: RouteRequest<'GET /data/orders'>['query'] = {},
   ): AsyncGenerator<OwnOrderAnswer, void> {
-    return rowsOnce(query, 'next_cursor', async (paged) => {
+    const { agentOf: wallet } = this.#payer;
+    const ofPayer = wallet === undefined ? query : { wallet, ...query };
+    return rowsOnce(ofPayer, 'next_cursor', async (paged) => {
       const page = await this.#calls.call('GET /data/orders', { query: paged });
       return { rows: page.data, next: page.next_cursor };
     });

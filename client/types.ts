@@ -3,6 +3,34 @@
  * writes it anew, and a test holds it up to date.
  */
 
+export interface AgentAnswer {
+  readonly wallet: string;
+  readonly agent: string;
+  readonly state: 'active' | 'ended' | 'revoked';
+  readonly cashPerDay: string;
+  readonly maxOrderSize: string;
+  readonly markets: 'all' | readonly string[];
+  readonly end: number;
+  readonly spent: string;
+  readonly reserved: string;
+  readonly left: string;
+  readonly openOrders: number;
+  readonly createdAt: string;
+}
+
+export interface AgentBody {
+  readonly agent: string;
+  readonly wallet?: string;
+  readonly cashPerDay: string;
+  readonly maxOrderSize: string;
+  readonly markets: 'all' | readonly string[];
+  readonly end: number;
+}
+
+export interface AgentsAnswer {
+  readonly data: readonly AgentAnswer[];
+}
+
 export interface AnswerEvent {
   readonly event_type: 'answer';
   readonly op: 'order' | 'cancel' | 'replace';
@@ -862,6 +890,7 @@ export interface PreviewAnswer {
     readonly needed?: string;
     readonly free?: string;
     readonly reserved?: string;
+    readonly left?: string;
   };
   readonly filled: string;
   readonly averagePrice: string;
@@ -917,6 +946,7 @@ export interface PreviewBody {
   readonly postOnly?: boolean;
   readonly expiration?: number;
   readonly signatureType?: number;
+  readonly wallet?: string;
 }
 
 export interface PriceAnswer {
@@ -1006,6 +1036,11 @@ export interface ResumedEvent {
   readonly stream_id: string;
   readonly sequence: string;
   readonly missed: string;
+}
+
+export interface RevokeAgentBody {
+  readonly agent: string;
+  readonly wallet?: string;
 }
 
 export interface RevokedAnswer {
@@ -1745,6 +1780,10 @@ export const REFUSAL_CODES = [
   'INVALID_SIGNATURE',
   'TOO_MANY_OPEN_ORDERS',
   'EXPOSURE_TOO_HIGH',
+  'AGENT_ENDED',
+  'AGENT_MARKET',
+  'AGENT_ORDER_SIZE',
+  'AGENT_CASH',
   'TOO_MANY_DELAYED_ORDERS',
   'NO_ROOM',
   'POST_ONLY_CROSSES',
@@ -1794,6 +1833,7 @@ export const REFUSAL_CODES = [
   'INVALID_AUTH',
   'INVALID_KEY',
   'ADDRESS_NOT_ALLOWED',
+  'ORIGIN_NOT_ALLOWED',
   'UNKNOWN_API_KEY',
   'TOO_MANY_API_KEYS',
   'NONCE_MISMATCH',
@@ -1814,6 +1854,10 @@ export const REFUSAL_CODES = [
   'PROFILE_NAME_TAKEN',
   'PROFILES_FULL',
   'WALLET_FOREIGN',
+  'AGENT_INVALID',
+  'AGENT_END_INVALID',
+  'AGENTS_FULL',
+  'UNKNOWN_AGENT',
   'INTERNAL_ERROR',
   'BAD_REQUEST',
   'NOT_FOUND',
@@ -1910,6 +1954,10 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['invalid order signature: signatures of session keys are not taken', 'INVALID_SIGNATURE'],
   ['too many open orders', 'TOO_MANY_OPEN_ORDERS'],
   ['exposure of the wallet would be too high', 'EXPOSURE_TOO_HIGH'],
+  ['the agent is not authorised any more', 'AGENT_ENDED'],
+  ['the agent may not trade this market', 'AGENT_MARKET'],
+  ['the order is larger than the agent may place', 'AGENT_ORDER_SIZE'],
+  ['the cash of the agent for this day does not suffice', 'AGENT_CASH'],
   ['too many delayed orders', 'TOO_MANY_DELAYED_ORDERS'],
   ['could not insert order', 'NO_ROOM'],
   ['postOnly would cross the best ask', 'POST_ONLY_CROSSES'],
@@ -1958,6 +2006,7 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['invalid_auth', 'INVALID_AUTH'],
   ['invalid key', 'INVALID_KEY'],
   ['unauthorized: ip_not_allowlisted', 'ADDRESS_NOT_ALLOWED'],
+  ['origin not allowed', 'ORIGIN_NOT_ALLOWED'],
   ['API key not found', 'UNKNOWN_API_KEY'],
   ['too many API keys', 'TOO_MANY_API_KEYS'],
   ['too many read-only keys', 'TOO_MANY_API_KEYS'],
@@ -1978,6 +2027,10 @@ export const CODE_BY_TEXT: ReadonlyMap<string, RefusalCode> = new Map([
   ['another wallet has this display name', 'PROFILE_NAME_TAKEN'],
   ['the node has no room for more profiles', 'PROFILES_FULL'],
   ["the wallet is not the caller's", 'WALLET_FOREIGN'],
+  ['agent must be another address than the wallet and its owner', 'AGENT_INVALID'],
+  ['end must be a time of the next 366 days', 'AGENT_END_INVALID'],
+  ['no room for another agent', 'AGENTS_FULL'],
+  ['agent not found', 'UNKNOWN_AGENT'],
   ['internal_error', 'INTERNAL_ERROR'],
   ['internal error', 'INTERNAL_ERROR'],
   ['bad request', 'BAD_REQUEST'],
@@ -2330,6 +2383,7 @@ export interface Routes {
       readonly asset_id?: string;
       readonly maker?: string;
       readonly maker_address?: string;
+      readonly wallet?: string;
       readonly next_cursor?: string;
     };
     body: undefined;
@@ -2353,6 +2407,7 @@ export interface Routes {
   'GET /ledger/statement': {
     query: {
       readonly limit?: number;
+      readonly wallet?: string;
       readonly next_cursor?: string;
     };
     body: undefined;
@@ -2380,6 +2435,7 @@ export interface Routes {
       readonly asset_type: 'COLLATERAL' | 'CONDITIONAL' | 'CONDITIONAL-V2';
       readonly token_id?: string;
       readonly signature_type?: number;
+      readonly wallet?: string;
     };
     body: undefined;
     answer: BalanceAnswer;
@@ -2389,12 +2445,15 @@ export interface Routes {
       readonly asset_type: 'COLLATERAL' | 'CONDITIONAL' | 'CONDITIONAL-V2';
       readonly token_id?: string;
       readonly signature_type?: number;
+      readonly wallet?: string;
     };
     body: undefined;
     answer: BalanceAnswer;
   };
   'GET /ledger/balance': {
-    query: Readonly<Record<string, unknown>>;
+    query: {
+      readonly wallet?: string;
+    };
     body: undefined;
     answer: LedgerBalanceAnswer;
   };
@@ -2407,6 +2466,21 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: SetsBody;
     answer: SetsAnswer;
+  };
+  'POST /agents': {
+    query: Readonly<Record<string, unknown>>;
+    body: AgentBody;
+    answer: AgentAnswer;
+  };
+  'GET /agents': {
+    query: Readonly<Record<string, unknown>>;
+    body: undefined;
+    answer: AgentsAnswer;
+  };
+  'POST /agents/revoke': {
+    query: Readonly<Record<string, unknown>>;
+    body: RevokeAgentBody;
+    answer: AgentAnswer;
   };
   'GET /deployed': {
     query: {
@@ -2772,6 +2846,17 @@ export interface Routes {
     query: Readonly<Record<string, unknown>>;
     body: undefined;
     answer: string;
+  };
+  'POST /mcp': {
+    query: {
+      readonly wallet?: string;
+    };
+    body: {
+      readonly jsonrpc: '2.0';
+    };
+    answer: {
+      readonly jsonrpc: '2.0';
+    };
   };
   'GET /activity': {
     query: {
@@ -4085,6 +4170,10 @@ export const ACCESS = {
   'GET /ledger/balance': 'level2-read',
   'POST /split': 'level2',
   'POST /merge': 'level2',
+  'POST /agents': 'level1',
+  'GET /agents': 'level2-read',
+  'POST /agents/revoke': 'level2',
+  'POST /mcp': 'level2-or-none',
   'POST /profile': 'level2',
   'GET /data/pre-migration-orders': 'level2-read',
   'GET /order-scoring': 'level2-read',

@@ -3,6 +3,7 @@
  * docs/ledger.md#invariants
  */
 import { assert } from './book/matching.ts';
+import { auditAgents } from './ledger/agents.ts';
 import { auditCosts } from './ledger/exposure.ts';
 import { auditHouses } from './ledger/house.ts';
 import { payoutOf } from './ledger/payout.ts';
@@ -61,6 +62,7 @@ export function auditLedger(t: Tables): void {
   auditTextIds(t);
   auditCosts(t);
   auditHouses(t);
+  auditAgents(t);
 }
 
 function auditReservations(t: Tables): void {

@@ -42,11 +42,18 @@
  *   redeem        header - - - | digest (8) wallet (5) -                                     18 words
  *   walletLimits  header - - - | openOrdersPerWallet f64 | exposurePerWallet f64              8 words
  *   house         header - - - | wallet (5) -                                                10 words
+ *   agent         header flags count - | cash f64 | size f64 | end f64 | wallet (5) agent (5) owner (5) | markets, one a
+ *                 word: authorises an agent of a wallet, or revokes it
  *   textId        a command with a request id that is a text of an operator: its own kind stands in its flags,
  *                 its ms is 0, and all else is as without; so an older version refuses it by its kind
  */
 import { assert } from './book/matching.ts';
-import { INVITE_NOTE_BYTES_MAX, INVITES_OF_BATCH_MAX, OUTCOMES_MAX } from './tables/capacities.ts';
+import {
+  AGENT_MARKETS_MAX,
+  INVITE_NOTE_BYTES_MAX,
+  INVITES_OF_BATCH_MAX,
+  OUTCOMES_MAX,
+} from './tables/capacities.ts';
 import {
   ADDRESS_WORDS,
   API_KEY_WORDS,
@@ -101,9 +108,10 @@ export const CommandKind = {
   season: 34,
   walletLimits: 35,
   house: 36,
+  agent: 37,
 } as const;
 /** Highest known kind. A newer version wrote a command above it. */
-export const COMMAND_KIND_MAX = CommandKind.house;
+export const COMMAND_KIND_MAX = CommandKind.agent;
 
 /** Order types of the wire (docs/protocol.md#order-types). */
 export const OrderType = { GTC: 0, GTD: 1, FOK: 2, FAK: 3 } as const;
@@ -153,6 +161,8 @@ export const PrecheckFlags = {
   signature: 1 << 14,
   /** The wallet is derived from its signer, so no binding to another signer refuses it. */
   derivedWallet: 1 << 15,
+  /** The wallet is not of its signer: only an agent of the wallet may sign such an order. */
+  foreignWallet: 1 << 19,
   /** Three bits: Status of an accepted order with this id that has left memory. */
   known: 7 << 16,
   knownShift: 16,
@@ -218,6 +228,25 @@ export const ConfigureCommand = {
 
 export const WalletLimitsCommand = { openOrders: 2, exposure: 3, words: 8 } as const;
 export const HouseCommand = { wallet: 4, words: 10 } as const;
+
+export const AgentCommand = {
+  flags: 1,
+  count: 2,
+  // Float64
+  cash: 2,
+  size: 3,
+  end: 4,
+  // Int32
+  wallet: 10,
+  agent: 15,
+  owner: 20,
+  markets: 25,
+} as const;
+export const AgentFlag = {
+  revoke: 1,
+  /** The wallet is derived from its owner. */
+  derivedWallet: 2,
+} as const;
 
 export const RequestId = { ms: 3, key: 8 } as const;
 /** Flags of commands with a request id. The bits from `kindShift` up hold the kind of a `textId`. */
@@ -709,6 +738,60 @@ export function encodeRedeem(out: CommandBuffer, digest: Int32Array, wallet: Int
   const at = out.begin(CommandKind.redeem, RedeemCommand.words);
   copyWords(digest, out.i32, at + RedeemCommand.digest, ID_WORDS);
   copyWords(wallet, out.i32, at + RedeemCommand.wallet, ADDRESS_WORDS);
+  return at;
+}
+
+export interface AgentFields {
+  readonly wallet: Int32Array;
+  readonly agent: Int32Array;
+  /** Address that proved that the wallet is its own, or the one of the signer that is bound to it. */
+  readonly owner: Int32Array;
+  readonly isDerived: boolean;
+}
+
+export interface AgentTerms {
+  /** Micro-units that its purchases may pay on a day; a fraction is refused. */
+  readonly cash: number;
+  /** Largest order in micro-shares, likewise. */
+  readonly size: number;
+  /** Unix milliseconds. */
+  readonly end: number;
+  /** Markets that it may trade, 0 = unknown; none = all of them. */
+  readonly markets: readonly (MarketRow | 0)[];
+}
+
+/** Encodes the authorisation of an agent (docs/protocol.md#agents). */
+export function encodeAgent(out: CommandBuffer, fields: AgentFields, terms: AgentTerms): number {
+  const { cash, end, markets, size } = terms;
+  const at = beginAgent(out, fields, markets);
+  out.f64[at / 2 + AgentCommand.cash] = cash;
+  out.f64[at / 2 + AgentCommand.size] = size;
+  out.f64[at / 2 + AgentCommand.end] = end;
+  return at;
+}
+
+export function encodeRevokeAgent(out: CommandBuffer, fields: AgentFields): number {
+  const at = beginAgent(out, fields, []);
+  out.i32[at + AgentCommand.flags]! |= AgentFlag.revoke;
+  return at;
+}
+
+function beginAgent(
+  out: CommandBuffer,
+  { agent, isDerived, owner, wallet }: AgentFields,
+  markets: readonly number[],
+): number {
+  assert(markets.length <= AGENT_MARKETS_MAX, 'an agent is bound to 64 markets at most');
+  const words = AgentCommand.markets + markets.length;
+  const at = out.begin(CommandKind.agent, words + (words % 2));
+  out.i32[at + AgentCommand.flags] = isDerived ? AgentFlag.derivedWallet : 0;
+  out.i32[at + AgentCommand.count] = markets.length;
+  copyWords(wallet, out.i32, at + AgentCommand.wallet, ADDRESS_WORDS);
+  copyWords(agent, out.i32, at + AgentCommand.agent, ADDRESS_WORDS);
+  copyWords(owner, out.i32, at + AgentCommand.owner, ADDRESS_WORDS);
+  markets.forEach((market, i) => {
+    out.i32[at + AgentCommand.markets + i] = market;
+  });
   return at;
 }
 

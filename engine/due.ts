@@ -3,6 +3,7 @@
  * them. Rules: docs/protocol.md#end-of-a-market, docs/protocol.md#taker-delay, docs/ledger.md#proposals
  */
 import type { EngineContext } from './context.ts';
+import { firstAgentEnd } from './ledger/agents.ts';
 import { nextDeadline } from './ledger/reads.ts';
 import { endMarket } from './markets/ends.ts';
 import { closeOrder } from './orders/orders.ts';
@@ -47,13 +48,14 @@ export function endDue(context: EngineContext, placeDelayed: (row: OrderRow) => 
   }
 }
 
-/** Unix milliseconds of the first settlement, expiry, end of a market, delayed order or deadline of a payout; 0 = none. */
+/** Unix milliseconds of the first settlement, end of an agent, expiry, end of a market, delayed order or deadline of a payout; 0 = none. */
 export function earliestDue(t: Tables): number {
   const times = [
     t.expiring.firstTime() * MS,
     t.ending.firstTime(),
     t.delayed.firstTime(),
     firstSettlement(t),
+    firstAgentEnd(t),
     nextDeadline(t),
   ];
   return times.reduce((first, time) =>

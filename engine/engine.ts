@@ -2,7 +2,7 @@
  * The engine: a deterministic function of (tables, batch, time). The same batches on the same
  * tables give the same tables, records and digest, whether they come from a client or the log.
  *
- *   engine.begin(timeMs, persistedClosedSequence)   orders expire, markets end, due payouts begin, old ids leave
+ *   engine.begin(timeMs, persistedClosedSequence)   agents and orders expire, markets end, due payouts begin, old ids leave
  *   engine.apply(i32, f64, at)              one command: a RejectReasonCode, 0 = accepted
  *   engine.end()                            true when anything changed (then it is logged)
  *
@@ -11,6 +11,7 @@
  * The order in which they happened is in the engine events (events.ts).
  */
 
+import { applyAgent, endDueAgents } from './agents.ts';
 import { assert } from './book/matching.ts';
 import {
   CancelCommand,
@@ -51,6 +52,8 @@ import { AMOUNT_MAX } from './tables/capacities.ts';
 import { EndReason, Status } from './tables/codes.ts';
 import {
   ACCOUNT_I,
+  Account,
+  Flag,
   Ledger,
   ORDER_F,
   ORDER_I,
@@ -130,6 +133,7 @@ export class Engine {
         setWalletLimits(context, f64[first]!, f64[first + 1]!);
         return RejectReason.accepted;
       },
+      [CommandKind.agent]: (i32, f64, at) => applyAgent(context, i32, f64, at),
       [CommandKind.house]: (i32, _f64, at) => applyHouse(context, i32, at),
       [CommandKind.deposit]: funds,
       [CommandKind.withdraw]: funds,
@@ -178,6 +182,7 @@ export class Engine {
     context.persistedClosedSequence = persistedClosedSequence;
     context.events.clear();
     this.chooseAppliers();
+    endDueAgents(context);
     endDue(context, this.placeDelayed);
     beginDueResolutions(context);
     this.forget(persistedClosedSequence);
@@ -244,13 +249,26 @@ function cancelOrder(context: EngineContext, i32: Int32Array, at: number): Rejec
   const { t } = context;
   const slot = findOrder(t, i32, at + CancelCommand.id);
   if (slot <= 0) return RejectReason.orderNotFound;
-  const owner = t.orderI[(slot << ORDER_I) | Order.owner]! << ACCOUNT_I;
-  if (!sameAddress(t.accountI, owner, i32, at + CancelCommand.signer)) {
+  if (!mayCancel(t, slot as OrderRow, i32, at + CancelCommand.signer))
     return RejectReason.orderNotFound;
-  }
   context.changes += 1;
   closeOrder(context, slot as OrderRow, EndReason.canceled);
   return RejectReason.accepted;
+}
+
+/** True for the signer of an order, and for whoever signs for the wallet that an agent has signed it for. */
+function mayCancel(
+  { accountI, orderI }: Tables,
+  row: OrderRow,
+  i32: Int32Array,
+  signer: number,
+): boolean {
+  const w = row << ORDER_I;
+  const owner = orderI[w | Order.owner]! << ACCOUNT_I;
+  if (sameAddress(accountI, owner, i32, signer)) return true;
+  if ((orderI[w | Order.flags]! & Flag.agent) === 0) return false;
+  const binding = (orderI[w | Order.maker]! << ACCOUNT_I) | Account.binding;
+  return sameAddress(accountI, accountI[binding]! << ACCOUNT_I, i32, signer);
 }
 
 function cancelOwner(

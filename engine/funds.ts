@@ -3,6 +3,7 @@
  * the declaration of a wallet's signer. Each request is applied once (ledger/requests.ts); a refusal changes
  * nothing. Rules: docs/ledger.md#commands
  */
+import { revokeAgentsOf } from './agents.ts';
 import { assert } from './book/matching.ts';
 import { CommandKind, FundsCommand, requestKind } from './commands.ts';
 import type { EngineContext } from './context.ts';
@@ -256,6 +257,8 @@ function apply(f: Funds, wallet: AccountRow): void {
 function changeSigner(f: Funds, wallet: AccountRow): void {
   const { at, context, i32, signer, t } = f;
   for (const order of ordersOfFormerSigner(f)!) closeOrder(context, order, EndReason.canceled);
+  const former = t.accountI[(wallet << ACCOUNT_I) + Account.binding]!;
+  if (former !== 0 && former !== signer) revokeAgentsOf(context, wallet);
   const isOwn = sameAddress(i32, at + FundsCommand.wallet, i32, at + FundsCommand.signer);
   if (isOwn) bindWallet(t, wallet, wallet);
   else bindWallet(t, wallet, signer !== 0 ? signer : makeAccount(t, i32, at + FundsCommand.signer));

@@ -5,6 +5,7 @@
  */
 import { CommandKind, SeasonCommand, SeasonStepCommand } from './commands.ts';
 import type { EngineContext } from './context.ts';
+import { isAgentAccount } from './ledger/agents.ts';
 import { fundedHouses, isHouse } from './ledger/house.ts';
 import { checkRequest, enterRequest, findRequest } from './ledger/requests.ts';
 import { findAccount } from './orders/accounts.ts';
@@ -77,8 +78,8 @@ function reset(context: EngineContext, account: AccountRow): void {
   const { cashF, ledger, wallets } = t;
   const d = (account << CASH_F) + Cash.total;
   const before = cashF[d]!;
-  // An account that signs for wallets and has no money is no wallet itself.
-  const isWallet = before > 0 || wallets[account] === 0;
+  // An account that signs for wallets and has no money is no wallet itself, nor is one that was made for an agent.
+  const isWallet = before > 0 || (wallets[account] === 0 && !isAgentAccount(t, account));
   if (!isWallet || isHouse(t, account) || account === findAccount(t, SOURCE_ADDRESS, 0)) return;
   const change = ledger[Ledger.seasonStart]! - before;
   if (change === 0) return;

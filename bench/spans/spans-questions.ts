@@ -99,6 +99,8 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /docs/:file': FIXED,
   'GET /app': FIXED,
   'GET /app/*': FIXED,
+  // Not served in the benchmark: MCP is off.
+  'POST /mcp': FIXED,
   'POST /auth/api-key': ONE_ROW,
   'POST /invites/redeem': ONE_ROW,
   'GET /auth/derive-api-key': ONE_ROW,
@@ -147,6 +149,9 @@ export const WORST: Readonly<Record<RouteKey, Worst>> = {
   'GET /v1/account/transactions/:id': FIXED,
   'POST /split': BY_WORKER,
   'POST /merge': BY_WORKER,
+  'POST /agents': BY_WORKER,
+  'GET /agents': FEW_KEYS,
+  'POST /agents/revoke': BY_WORKER,
   'POST /profile': ONE_ROW,
   'GET /book': ({ tokenIds }, round) => get(`/book?token_id=${tokenIds[round]}`),
   'GET /book/:token_id': ({ tokenIds }, round) => get(`/book/${tokenIds.at(-1 - round)}`),

@@ -7,6 +7,7 @@ import * as coreModule from '../context.ts';
 import * as codes from '../tables/codes.ts';
 import * as layout from '../tables/layout.ts';
 import type { AccountRow, MarketRow, OrderRow, PositionRow, TokenRow } from '../tables/units.ts';
+import { spend } from './agents.ts';
 import { addCost } from './exposure.ts';
 import { reservedCash } from './reservations.ts';
 
@@ -43,8 +44,10 @@ export function settleFunds(
 ): void {
   const { legs, t } = context;
   const { cashF, holderF, ledger, marketF, orderI, positionF } = t;
-  const takerBuys = (orderI[(taker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
-  const makerBuys = (orderI[(maker << ORDER_I) | Order.flags]! & Flag.sell) === 0;
+  const takerFlags = orderI[(taker << ORDER_I) | Order.flags]!;
+  const makerFlags = orderI[(maker << ORDER_I) | Order.flags]!;
+  const takerBuys = (takerFlags & Flag.sell) === 0;
+  const makerBuys = (makerFlags & Flag.sell) === 0;
   const size = legs[Leg.size]!;
   const feeShares = legs[Leg.feeShares]!;
   const feeCash = legs[Leg.fee]! - feeShares;
@@ -64,6 +67,10 @@ export function settleFunds(
   legs[Leg.cash] = (takerBuys ? -takerLeg : takerLeg) - feeCash;
   legs[Leg.shares] = takerBuys ? size - feeShares : -size;
   move(context, taker);
+  if (((takerFlags | makerFlags) & Flag.agent) !== 0) {
+    if (isPurchase(makerFlags)) spend(t, maker, makerLeg, context.time);
+    if (isPurchase(takerFlags)) spend(t, taker, takerLeg + feeCash, context.time);
+  }
   if (feeShares !== 0) {
     const token = orderI[(taker << ORDER_I) | Order.token]!;
     holderF[(token << HOLDER_F) | Holder.venue]! += feeShares;
@@ -78,6 +85,11 @@ export function settleFunds(
   const sets = takerBuys ? size : -size;
   marketF[(market << MARKET_F) | Market.collateral]! += sets;
   ledger[Ledger.collateral]! += sets;
+}
+
+/** True for a BUY of an agent. */
+function isPurchase(flags: number): boolean {
+  return (flags & (Flag.agent | Flag.sell)) === Flag.agent;
 }
 
 function move(context: EngineContext, order: OrderRow): void {

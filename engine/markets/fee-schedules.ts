@@ -1,11 +1,12 @@
 /** Fee schedule of a market: a term of its own, for the takers that come. Rules: docs/protocol.md#fees */
 import { FeeScheduleCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
+import { agentLeft, agentOfOrder } from '../ledger/agents.ts';
 import { delayedCash, freeCash, reserveDelayed } from '../ledger/reservations.ts';
 import { delayedIn } from '../orders/delayed.ts';
-import { closeOrder } from '../orders/orders.ts';
+import { closeOrder, orderStatus } from '../orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../orders/reject-reasons.ts';
-import { EndReason } from '../tables/codes.ts';
+import { EndReason, Status } from '../tables/codes.ts';
 import { Flag, MARKET_F, MARKET_I, Market, ORDER_I, Order, State } from '../tables/layout.ts';
 import type { AccountRow, MicroShares, OrderRow, TicksPerUnit } from '../tables/units.ts';
 import { isSchedule } from '../tables/units.ts';
@@ -45,7 +46,10 @@ export function setFeeSchedule(
   return RejectReason.accepted;
 }
 
-/** Reserves the money of delayed orders for a new fee, in order of arrival; those that cannot pay it end. */
+/**
+ * Reserves the money of delayed orders for a new fee, in order of arrival; those that cannot pay it end, and those whose
+ * agent may not, the newest first.
+ */
 function holdAgain(context: EngineContext, waiting: Int32Array): void {
   const { t } = context;
   for (const each of waiting) {
@@ -56,4 +60,16 @@ function holdAgain(context: EngineContext, waiting: Int32Array): void {
     reserveDelayed(context, row, 1);
     if (isShort) closeOrder(context, row, EndReason.unmatched);
   }
+  for (const each of waiting.toReversed()) {
+    const row = each as OrderRow;
+    if (exceedsAgent(context, row)) closeOrder(context, row, EndReason.unmatched);
+  }
+}
+
+/** True for a delayed purchase that, with the others of its agent, reserves more than the agent may spend. */
+function exceedsAgent({ t, time }: EngineContext, row: OrderRow): boolean {
+  const isPurchase =
+    (t.orderI[(row << ORDER_I) | Order.flags]! & (Flag.agent | Flag.sell)) === Flag.agent;
+  if (!isPurchase || orderStatus(t, row) !== Status.live) return false;
+  return agentLeft(t, agentOfOrder(t, row), time) < 0;
 }

@@ -5,6 +5,7 @@
 import { assert } from '../book/matching.ts';
 import { CommandKind, commandKind, OrderCommand } from '../commands.ts';
 import type { EngineContext } from '../context.ts';
+import { listAgentOrder, unlistAgentOrder } from '../ledger/agents.ts';
 import { reserveDelayed } from '../ledger/reservations.ts';
 import { DELAYED_OF_OWNER_MAX, DELAYED_ORDERS_MAX } from '../tables/capacities.ts';
 import { Status } from '../tables/codes.ts';
@@ -68,6 +69,7 @@ export function delayOrder(context: EngineContext, row: OrderRow, seconds: numbe
   orderF[(row << ORDER_F) | Order.dueAt] = expiry === 0 ? due : Math.min(due, expiry);
   delayed.add(row);
   delayCounts[orderI[offset | Order.owner]!]! += 1;
+  if ((orderI[offset | Order.flags]! & Flag.agent) !== 0) listAgentOrder(context.t, row);
   if (state[State.ledger] !== 0) reserveDelayed(context, row, 1);
   context.isDelayed = true;
   context.mix(due);
@@ -81,6 +83,7 @@ export function stopDelay(context: EngineContext, row: OrderRow): void {
   if (state[State.ledger] !== 0) reserveDelayed(context, row, -1);
   delayed.remove(row);
   delayCounts[orderI[offset | Order.owner]!]! -= 1;
+  if ((orderI[offset | Order.flags]! & Flag.agent) !== 0) unlistAgentOrder(context.t, row);
   orderI[offset | Order.restingSlot] = 0;
   orderI[offset | Order.heap] = 0;
   orderI[offset | Order.flags]! &= ~LIVE;

@@ -7,6 +7,7 @@
 import type * as matching from '../book/matching.ts';
 import { assert } from '../book/matching.ts';
 import type { EngineContext } from '../context.ts';
+import { listAgentOrder, unlistAgentOrder } from '../ledger/agents.ts';
 import { releasePosition, reserve, unreserve } from '../ledger/reservations.ts';
 import type { EndReasonCode } from '../tables/codes.ts';
 import * as codes from '../tables/codes.ts';
@@ -145,6 +146,7 @@ export function opening(context: EngineContext): Opener {
     orderI[offset | Order.restingSlot] = restingSlot;
     linkOwner(t, owner, restingSlot);
     walletOrders[orderI[offset | Order.maker]!]! += 1;
+    if ((orderI[offset | Order.flags]! & Flag.agent) !== 0) listAgentOrder(t, row);
     if (orderF[(row << ORDER_F) | Order.expiry] !== 0) t.expiring.add(row);
     if (state[State.ledger] !== 0) reserve(context, row);
   };
@@ -204,6 +206,7 @@ export function closeRested(
   }
   unlinkOwner(t, orderI[offset | Order.owner]! as AccountRow, orderI[offset | Order.restingSlot]!);
   t.walletOrders[orderI[offset | Order.maker]!]! -= 1;
+  if ((orderI[offset | Order.flags]! & Flag.agent) !== 0) unlistAgentOrder(t, row);
   orderI[offset | Order.restingSlot] = 0;
   if (orderI[offset | Order.heap] !== 0) t.expiring.remove(row);
   if (state[State.ledger] !== 0) unreserve(context, row);

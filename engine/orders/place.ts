@@ -8,6 +8,15 @@ import { assert } from '../book/matching.ts';
 import * as commands from '../commands.ts';
 import type { Applier, EngineContext } from '../context.ts';
 import * as core from '../context.ts';
+import {
+  agentLeft,
+  agentSizeMax,
+  findAgent,
+  isActiveAgent,
+  markAgentAccount,
+  mayListAgentOrder,
+  mayTradeMarket,
+} from '../ledger/agents.ts';
 import { exposureLeft } from '../ledger/exposure.ts';
 import { isHouse } from '../ledger/house.ts';
 import {
@@ -24,6 +33,7 @@ import * as layout from '../tables/layout.ts';
 import { exactTicks, nearestTicks } from '../tables/prices.ts';
 import type {
   AccountRow,
+  AgentRow,
   BookRow,
   MarketRow,
   MicroCollateral,
@@ -115,7 +125,12 @@ export function placing(context: EngineContext): Applier {
     const maker = findAccount(t, i32, at + OrderCommand.maker);
     const isOwnWallet = sameAddress(i32, at + OrderCommand.maker, i32, at + OrderCommand.signer);
     const owner = isOwnWallet ? maker : findAccount(t, i32, at + OrderCommand.signer);
-    if (!bindingAllows(context, flags, precheck, i32, at, maker)) return RejectReason.binding;
+    let agent: AgentRow | 0 = 0;
+    if (!bindingAllows(context, flags, precheck, i32, at, maker)) {
+      agent = findAgent(t, maker, i32, at + OrderCommand.signer);
+      const unbound = agentRefusal(context, precheck, agent, market, shares);
+      if (unbound !== RejectReason.accepted) return unbound;
+    }
     const hasLedger = state[State.ledger] !== 0;
     if (hasLedger && !hasFunds(context, i32, f64, at, maker)) return RejectReason.notEnough;
 
@@ -125,10 +140,13 @@ export function placing(context: EngineContext): Applier {
     const limit = ((ticks ^ -mirrored) + (-mirrored & (grid + 1))) as Ticks;
     const best = t.matching.best(book, (1 - side) as matching.Side);
     const isCrossing = crosses(side, best, limit);
-    if (hasLedger && isCrossing && lacksFee(context, flags, market, maker, f64, at, ticks, grid))
-      return RejectReason.notEnough;
+    const fee =
+      hasLedger && isCrossing ? worstFee(context, flags, market, f64, at, ticks, grid) : 0;
+    if (fee !== 0 && freeCash(t, maker) < collateral + fee) return RejectReason.notEnough;
     if (hasLedger && sells === 0 && collateral > exposureLeft(t, maker))
       return RejectReason.exposureTooHigh;
+    if (agent !== 0 && sells === 0 && collateral + fee > agentLeft(t, agent, context.time))
+      return RejectReason.agentCash;
     const full = checkRoom(
       context,
       type,
@@ -139,6 +157,7 @@ export function placing(context: EngineContext): Applier {
       maker,
       owner,
       isOwnWallet,
+      agent,
     );
     if (full !== RejectReason.accepted) return full;
     if (hasLedger && !hasPositionRoom(context)) return RejectReason.tableFull;
@@ -146,6 +165,7 @@ export function placing(context: EngineContext): Applier {
     if (delay !== 0) {
       if (!hasDelayRoom(t)) return RejectReason.tableFull;
       if (!mayDelay(t, owner)) return RejectReason.tooManyDelayed;
+      if (agent !== 0 && !mayListAgentOrder(t, agent)) return RejectReason.tooManyOpen;
     }
     if (isCrossing || !isResting(type)) {
       const unmatched = checkMatch(context, flags, book, side, limit, best, maker, shares);
@@ -154,11 +174,13 @@ export function placing(context: EngineContext): Applier {
     if ((flags & OrderFlag.trial) !== 0) return RejectReason.accepted;
     const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
     const ownerSlot = isOwnWallet ? makerSlot : ownerOf(context, owner, i32, at);
-    if (t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] !== ownerSlot) {
+    if (agent !== 0 && owner === 0) markAgentAccount(t, ownerSlot);
+    if (agent === 0 && t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] !== ownerSlot) {
       bindWallet(t, makerSlot, ownerSlot);
     }
     const row = takeOrder(context);
     fillRow(context, row, i32, f64, at, makerSlot, ownerSlot, side, limit);
+    if (agent !== 0) t.orderI[(row << ORDER_I) | Order.flags]! |= Flag.agent;
     if (hasLedger) holdPosition(context, row, makerSlot, (token >>> TOKEN_I) as TokenRow);
     register(context, entry, tag, row);
     if (delay !== 0) {
@@ -208,6 +230,23 @@ function checkTerms(
   return RejectReason.accepted;
 }
 
+/** Returns the reason against the signer of a wallet that is not its own, and against an agent's market and size. */
+function agentRefusal(
+  { t }: EngineContext,
+  precheck: number,
+  agent: AgentRow | 0,
+  market: MarketRow,
+  shares: MicroShares,
+): RejectReasonCode {
+  if (agent === 0) {
+    const isForeign = (precheck & PrecheckFlags.foreignWallet) !== 0;
+    return isForeign ? RejectReason.signature : RejectReason.binding;
+  }
+  if (!isActiveAgent(t, agent)) return RejectReason.agentEnded;
+  if (!mayTradeMarket(t, agent, market)) return RejectReason.agentMarket;
+  return shares > agentSizeMax(t, agent) ? RejectReason.agentSize : RejectReason.accepted;
+}
+
 /**
  * Refuses a wallet that another key has signed for; with a ledger, the key must be known already. Type 0 and
  * derived wallets are never refused: an earlier user of a derived wallet was not its owner
@@ -221,6 +260,7 @@ function bindingAllows(
   at: number,
   maker: AccountRow | 0,
 ): boolean {
+  if ((precheck & PrecheckFlags.foreignWallet) !== 0) return false;
   if (((flags >>> OrderFlag.signatureShift) & 3) === 0) return true;
   if ((precheck & PrecheckFlags.derivedWallet) !== 0) return true;
   const { accountI, state } = context.t;
@@ -246,27 +286,21 @@ function hasFunds(
   return !lacksFunds(context.t, maker, context.position, sells, shares, collateral);
 }
 
-/**
- * True when a taking BUY could not pay the largest fee of a schedule on top of its collateral
- * (docs/protocol.md#fees).
- */
-function lacksFee(
+/** Largest fee of a schedule that a taking BUY may pay on top of its collateral (docs/protocol.md#fees). */
+function worstFee(
   { t }: EngineContext,
   flags: number,
   market: MarketRow,
-  maker: AccountRow | 0,
   f64: Float64Array,
   at: number,
   limit: Ticks,
   grid: TicksPerUnit,
-): boolean {
+): number {
   const rate = t.marketI[(market << MARKET_I) | Market.feeRate]!;
-  if (rate === 0 || (flags & (OrderFlag.sell | OrderFlag.postOnly)) !== 0) return false;
+  if (rate === 0 || (flags & (OrderFlag.sell | OrderFlag.postOnly)) !== 0) return 0;
   const exponent = t.marketI[(market << MARKET_I) | Market.feeExponent]!;
   const shares = f64[(at >>> 1) + OrderCommand.shares]! as MicroShares;
-  const collateral = f64[(at >>> 1) + OrderCommand.collateral]!;
-  const fee = largestScheduleFee(shares, limit, grid, rate, exponent);
-  return freeCash(t, maker) < collateral + fee;
+  return largestScheduleFee(shares, limit, grid, rate, exponent);
 }
 
 export function mayHaveWallet(
@@ -300,12 +334,15 @@ function checkRoom(
   maker: AccountRow | 0,
   owner: AccountRow | 0,
   isOwnWallet: boolean,
+  agent: AgentRow | 0,
 ): RejectReasonCode {
   const { t } = context;
   const { matching: m } = t;
   const rests = isResting(type);
   if (rests && !mayRest(context, owner, maker)) return RejectReason.tooManyOpen;
-  if (!isOwnWallet && !mayHaveWallet(context, maker, owner)) return RejectReason.tooManyWallets;
+  if (rests && agent !== 0 && !mayListAgentOrder(t, agent)) return RejectReason.tooManyOpen;
+  if (!isOwnWallet && agent === 0 && !mayHaveWallet(context, maker, owner))
+    return RejectReason.tooManyWallets;
   if (maker === 0 || owner === 0) {
     const wanted = isOwnWallet || maker !== 0 || owner !== 0 ? 1 : 2;
     if (t.state[State.accounts]! + wanted > t.capacities.accounts) return RejectReason.tableFull;

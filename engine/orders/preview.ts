@@ -310,18 +310,25 @@ function lackOf(
   payer: Payer,
   { collateral, isCrossing, needed, shares }: Omit<Preview, 'reason'>,
 ): RejectReasonCode {
-  const { funds } = payer;
+  const { agent, funds } = payer;
+  if (agent !== undefined) {
+    if (agent.reason !== RejectReason.accepted) return agent.reason;
+    if (shares > agent.sizeMax) return RejectReason.agentSize;
+  }
   if (funds !== undefined && (isBuy ? funds.cash.free < needed : funds.shares.free < shares))
     return RejectReason.notEnough;
   if (isBuy && collateral > payer.exposureLeft) return RejectReason.exposureTooHigh;
-  if (!isImmediate && !payer.mayRest) return RejectReason.tooManyOpen;
+  if (isBuy && agent !== undefined && needed > agent.left) return RejectReason.agentCash;
+  const mayRest = payer.mayRest && agent?.mayRest !== false;
+  if (!isImmediate && !mayRest) return RejectReason.tooManyOpen;
   if (!payer.mayHaveWallet) return RejectReason.tooManyWallets;
   if (!payer.hasAccountRoom || (!isImmediate && !book.hasRoom)) return RejectReason.tableFull;
   if (!isImmediate && !isCrossing && book.atLimit + shares > AMOUNT_MAX)
     return RejectReason.sizeAboveMaximum;
   const waits = isCrossing && book.takerDelay !== 0;
   if (!payer.hasPositionRoom || (waits && !payer.hasDelayRoom)) return RejectReason.tableFull;
-  return waits && !payer.mayDelay ? RejectReason.tooManyDelayed : RejectReason.accepted;
+  if (waits && !payer.mayDelay) return RejectReason.tooManyDelayed;
+  return waits && agent?.mayRest === false ? RejectReason.tooManyOpen : RejectReason.accepted;
 }
 
 function unmatched(

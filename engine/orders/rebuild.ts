@@ -1,10 +1,11 @@
 /**
- * Hash indexes, and counts of wallets and of delayed orders, of freshly loaded tables, filled from their rows. Snapshots leave them out: they
- * are a third of the memory and follow from the rows.
+ * Hash indexes, counts of wallets and of delayed orders, and lists of agents' orders of freshly loaded tables, filled
+ * from their rows. Snapshots leave them out: they are a third of the memory and follow from the rows.
  */
 
 import { assert } from '../book/matching.ts';
 import { inviteEntries } from '../invites.ts';
+import { agentEntries, listAgentOrders } from '../ledger/agents.ts';
 import { sumCosts } from '../ledger/exposure.ts';
 import { positionEntries } from '../ledger/positions.ts';
 import { requestEntries, textIdEntries } from '../ledger/requests.ts';
@@ -50,6 +51,8 @@ export function rebuildIndexes(t: Tables): void {
   indexFill(t.inviteIndex, inviteEntries(t));
   if (t.state[State.ledger] === 0) return;
   sumCosts(t, t.walletCosts);
+  indexFill(t.agentIndex, agentEntries(t));
+  listAgentOrders(t);
   indexFill(t.positionIndex, positionEntries(t));
   indexFill(t.requestIndex, requestEntries(t));
   indexFill(t.operatorIdIndex, textIdEntries(t));

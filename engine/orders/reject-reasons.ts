@@ -90,6 +90,21 @@ export const RejectReason = {
   invitesFull: 63,
   // Orders.
   exposureTooHigh: 64,
+  /** The agent was revoked, its end has come, or another signs for the wallet. */
+  agentEnded: 65,
+  agentMarket: 66,
+  agentSize: 67,
+  /** Purchases of the day, reservations and this order exceed the cash of the agent. */
+  agentCash: 68,
+  // Commands of agents.
+  /** The agent is the wallet or its owner. */
+  agentInvalid: 69,
+  /** Its end is past, or further away than AGENT_MS_MAX. */
+  agentEndInvalid: 70,
+  agentsFull: 71,
+  agentUnknown: 72,
+  /** The wallet is not of the owner that the command names. */
+  walletForeign: 73,
 } as const;
 export type RejectReasonCode = (typeof RejectReason)[keyof typeof RejectReason];
 
@@ -98,7 +113,7 @@ export function refusesOrder(reason: RejectReasonCode): boolean {
   return (
     reason < RejectReason.orderNotFound ||
     reason === RejectReason.tooManyDelayed ||
-    reason === RejectReason.exposureTooHigh ||
+    (reason >= RejectReason.exposureTooHigh && reason <= RejectReason.agentCash) ||
     reason === RejectReason.seasonEnding
   );
 }

@@ -72,6 +72,17 @@ export const INVITE_BATCHES_MAX = 1_024;
 export const INVITES_OF_BATCH_MAX = 1_000;
 export const INVITE_NOTE_BYTES_MAX = 80;
 
+/**
+ * Rows of agents, those of one wallet, markets that an agent may be bound to, and its open orders. What one change of a
+ * signer cancels stays near CANCEL_ORDERS_MAX.
+ */
+export const AGENTS_MAX = 8_192;
+export const AGENTS_OF_WALLET_MAX = 8;
+export const AGENT_MARKETS_MAX = 64;
+export const AGENT_ORDERS_MAX = 128;
+/** Longest time for which an agent is authorised. */
+export const AGENT_MS_MAX = 366 * 24 * 60 * 60 * 1_000;
+
 export const PAYOUT_SUM_MAX = 10_000;
 
 export const REVIEW_MS_MAX = 365 * 24 * 60 * 60 * 1_000;

@@ -38,12 +38,16 @@
  *   resolution (256)      market | state | isVoid | sum | paid f64 | deadline f64 | group (8) | weights (32) | -
  *   request (64 bytes)    ms f64 | amount f64 | result f64 | time f64 | key (4) | kind | subject | other | -
  *   operatorId (64)       as a request: ids of operators that are texts; ms is 0
+ *   agent (512)           cash f64 | size f64 | end f64 | spent f64 | created f64 | - - | wallet | state | markets | owner |
+ *                         agent (5) | day | - | markets (64)   row 0 has the earliest end and the number of rows
+ *   agentAccounts (1/8)   by account: a bit for one that was made for an order of an agent
+ *   agentOrders (516)     by agent: count | rows of its open orders (128). As wallets, left out of snapshots.
  *
  * `*I` views are Int32, `*F` views Float64 over the same bytes: word w of a row is f64 w / 2.
  */
 import { assert } from '../book/matching.ts';
-import { INVITE_NOTE_BYTES_MAX } from './capacities.ts';
-import { API_KEY_WORDS, ID_WORDS } from './codes.ts';
+import { AGENT_MARKETS_MAX, AGENT_ORDERS_MAX, INVITE_NOTE_BYTES_MAX } from './capacities.ts';
+import { ADDRESS_WORDS, API_KEY_WORDS, ID_WORDS } from './codes.ts';
 
 export const ORDER_I = 5;
 export const ORDER_F = 4;
@@ -97,6 +101,8 @@ export const Flag = {
   reasonShift: 23,
   /** The order was delayed before it was placed. */
   delayed: 1 << 27,
+  /** Its signer is an agent of its wallet. */
+  agent: 1 << 28,
 } as const;
 
 export const MARKET_I = 5;
@@ -254,6 +260,37 @@ export const Invite = {
   state: 14,
 } as const;
 export const InviteState = { open: 0, redeemed: 1, revoked: 2 } as const;
+
+export const AGENT_I = 7;
+export const AGENT_F = 6;
+export const Agent = {
+  // Float64: micro-units a day, micro-shares of an order, and unix milliseconds.
+  cash: 0,
+  size: 1,
+  /** In row 0 the earliest end of an active agent; 0 = none. */
+  end: 2,
+  /** Micro-units that purchases of `day` have paid, with fees. */
+  spent: 3,
+  created: 4,
+  // Int32
+  wallet: 14,
+  /** AgentState. */
+  state: 15,
+  /** Number of markets that it may trade; 0 = all. */
+  marketCount: 16,
+  /** Account that authorised it: its authority ends where another signs for the wallet. */
+  owner: 17,
+  address: 18,
+  /** Days since 1970 of `spent`, in UTC. */
+  day: 23,
+  /** In row 0 alone: rows ever used. */
+  rows: 24,
+  markets: 64,
+} as const;
+export const AgentState = { active: 1, ended: 2, revoked: 3 } as const;
+
+/** Words of a row of agentOrders. */
+export const AGENT_ORDERS_WORDS = 1 + AGENT_ORDERS_MAX;
 
 export const State = {
   time: 0,
@@ -444,6 +481,9 @@ export const TABLE_NAMES = [
   'operatorIds',
   'inviteBatches',
   'invites',
+  'agents',
+  'agentOrders',
+  'agentAccounts',
   'marketIndex',
   'tokenIndex',
   'accountIndex',
@@ -452,6 +492,7 @@ export const TABLE_NAMES = [
   'requestIndex',
   'operatorIdIndex',
   'inviteIndex',
+  'agentIndex',
   'fills',
 ] as const;
 export type TableName = (typeof TABLE_NAMES)[number];
@@ -463,5 +504,7 @@ assert(
   4 * (InviteBatch.note + INVITE_NOTE_BYTES_MAX / 4) === 4 << INVITE_BATCH_I,
   'a batch of codes has room for its note',
 );
+assert(Agent.address + ADDRESS_WORDS === Agent.day, 'an agent row holds its address');
+assert(Agent.markets + AGENT_MARKETS_MAX === 1 << AGENT_I, 'an agent row holds its markets');
 assert(Fill.makerId + ID_WORDS <= Fill.terms, 'a fill row holds both ids');
 assert(Fill.rebate < FILL_WORDS, 'a fill row holds its rebate');

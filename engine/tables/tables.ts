@@ -16,6 +16,7 @@ import {
   wordsOf,
 } from '../book/matching.ts';
 import {
+  AGENTS_MAX,
   type Capacities,
   closedRows,
   DELAYED_ORDERS_MAX,
@@ -32,6 +33,9 @@ import { DelayedHeap } from './delayed-heap.ts';
 import { DueHeap } from './due-heap.ts';
 import {
   ACCOUNT_I,
+  AGENT_I,
+  AGENT_ORDERS_WORDS,
+  Agent,
   BOOK_I,
   CASH_I,
   CLOSED_I,
@@ -120,6 +124,11 @@ function ledgerShapes(c: Capacities) {
     walletCosts: rows(c.accounts + 1) * 8,
     holders: rows(c.tokens + 1) * (4 << HOLDER_I),
     resolutions: rows(c.markets + 1) * (4 << RESOLUTION_I),
+    agents: rows(AGENTS_MAX + 1) * (4 << AGENT_I),
+    agentAccounts: rows((c.accounts >> 5) + 1) * 4,
+    agentOrders: rows(AGENTS_MAX + 1) * AGENT_ORDERS_WORDS * 4,
+    // Entries of wallets, and of agents.
+    agentIndex: indexEntries(rows(2 * AGENTS_MAX)) * INDEX_ENTRY_BYTES,
     requests: rows(REALMS * REQUEST_ROWS) * (4 << REQUEST_I),
     operatorIds: rows(operatorIdRows(c)) * (4 << REQUEST_I),
     positionIndex: indexEntries(c.positions) * INDEX_ENTRY_BYTES,
@@ -163,6 +172,11 @@ export class Tables {
   readonly inviteBatchF: Float64Array;
   readonly inviteI: Int32Array;
   readonly inviteIndex: Int32Array;
+  readonly agentI: Int32Array;
+  readonly agentF: Float64Array;
+  readonly agentOrders: Int32Array;
+  readonly agentAccounts: Int32Array;
+  readonly agentIndex: Int32Array;
   readonly marketIndex: Int32Array;
   readonly tokenIndex: Int32Array;
   readonly accountIndex: Int32Array;
@@ -193,6 +207,7 @@ export class Tables {
   readonly operatorIdRows: number;
   readonly orderRows: number;
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one line for each table.
   constructor(memory: EngineMemory) {
     const b = memory.buffers;
     this.memory = memory;
@@ -221,6 +236,11 @@ export class Tables {
     this.inviteBatchF = doublesOf(b.inviteBatches);
     this.inviteI = wordsOf(b.invites);
     this.inviteIndex = wordsOf(b.inviteIndex);
+    this.agentI = wordsOf(b.agents);
+    this.agentF = doublesOf(b.agents);
+    this.agentOrders = wordsOf(b.agentOrders);
+    this.agentAccounts = wordsOf(b.agentAccounts);
+    this.agentIndex = wordsOf(b.agentIndex);
     this.marketIndex = wordsOf(b.marketIndex);
     this.tokenIndex = wordsOf(b.tokenIndex);
     this.accountIndex = wordsOf(b.accountIndex);
@@ -371,10 +391,21 @@ function ledgerSpans(t: Tables): Span[] {
     ...costSpans(t),
     rows('holders', state[State.tokens]!, HOLDER_I),
     rows('resolutions', ledger[Ledger.resolutions]!, RESOLUTION_I),
+    ...agentSpans(t),
     ...Array.from({ length: REALMS }, (_, realm) =>
       requestSpans(realm, ledger[Ledger.requests + realm]!),
     ).flat(),
     ...operatorIdSpans(t),
+  ];
+}
+
+/** None without agents ever, as above. */
+function agentSpans({ agentI, state }: Tables): Span[] {
+  const rows = agentI[Agent.rows]!;
+  if (rows === 0) return [];
+  return [
+    { name: 'agents', start: 0, bytes: (rows + 1) * (4 << AGENT_I) },
+    { name: 'agentAccounts', start: 0, bytes: ((state[State.accounts]! >> 5) + 1) * 4 },
   ];
 }
 

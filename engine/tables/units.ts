@@ -31,6 +31,7 @@ export type BookRow = Unit<'BookRow'>;
 export type AccountRow = Unit<'AccountRow'>;
 export type PositionRow = Unit<'PositionRow'>;
 export type ResolutionRow = Unit<'ResolutionRow'>;
+export type AgentRow = Unit<'AgentRow'>;
 export type FillRow = Unit<'FillRow'>;
 
 export const MICRO = 1_000_000;

@@ -5,6 +5,7 @@
  */
 
 import { inviteTotals } from '../../engine/invites.ts';
+import { agentTotals } from '../../engine/ledger/agents.ts';
 import { ledgerIsOn, ledgerTotals } from '../../engine/ledger/reads.ts';
 import { RejectReason, refusesOrder } from '../../engine/orders/reject-reasons.ts';
 import { fillCount, lastBatch } from '../../engine/reads.ts';
@@ -318,6 +319,9 @@ export const METRICS: Readonly<Record<string, NumberRow | HistogramRow>> = {
   ),
   exchange_invites: byLabel('gauge', 'state', 'codes of invitations', ({ node: { tables } }) =>
     Object.entries(inviteTotals(tables)),
+  ),
+  exchange_agents: byLabel('gauge', 'state', 'agents of wallets', ({ node: { tables } }) =>
+    Object.entries(agentTotals(tables)),
   ),
   exchange_ledger_seasons: gauge(
     'seasons that have ended or end; not shown without a ledger',

@@ -7,7 +7,7 @@
  * ever deployed.
  */
 import assert from 'node:assert/strict';
-import { hexToBytes } from '../common/uint256.ts';
+import { hexToBytes, sameBytes } from '../common/uint256.ts';
 import { keccak256 } from './keccak.ts';
 
 export interface WalletFactory {
@@ -138,6 +138,14 @@ export class Wallets {
       if (derivation.isWalletOf(wallet, signer)) return 'derived';
     }
     return derivations.length === 0 ? 'unknown' : 'foreign';
+  }
+
+  /** True for the address of a signer and for the wallets that follow from it. */
+  isOwn(wallet: Uint8Array, signer: Uint8Array): boolean {
+    return (
+      sameBytes(wallet, signer) ||
+      DERIVED_TYPES.some((type) => this.ownershipOf(type, wallet, signer) === 'derived')
+    );
   }
 
   /** Returns the wallets of a signer that follow from it, the usual one first. */

@@ -36,6 +36,7 @@ const doctor = () => import('./doctor-command.ts');
 const files = () => import('./data-commands.ts');
 const invite = () => import('./invite-commands.ts');
 const ledger = () => import('./ledger-commands.ts');
+const mcp = () => import('./mcp-command.ts');
 const marketList = () => import('./market-list.ts');
 const operator = () => import('./operator-commands.ts');
 const play = () => import('./play-command.ts');
@@ -714,6 +715,18 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     args: ['CLIENT'],
     options: { '--json': 'the answer as JSON', ...NODE_OPTION },
     run: from(connect, 'connect'),
+  },
+  mcp: {
+    does: 'serves tools for an agent over standard input and output (Model Context Protocol)',
+    node: 'remote',
+    options: {
+      '--agent-of <wallet>': 'the wallet whose agent the key is, which pays and is read',
+      '--read-only': 'no tools that place or cancel, also with a key',
+      '--wallet-file <file>':
+        'file with the private key that signs, instead of WALLET_FILE or PRIVATE_KEY; without a key it only reads',
+      ...NODE_OPTION,
+    },
+    run: from(mcp, 'mcp'),
   },
   doctor: {
     does: 'looks at versions, native parts, disk, clock, limits and permissions',

@@ -42,7 +42,7 @@ export class RecentCache<Value> {
     this.weight = 0;
   }
 
-  private delete(key: string): void {
+  delete(key: string): void {
     const value = this.values.get(key);
     if (value === undefined) return;
     this.values.delete(key);

@@ -189,7 +189,7 @@ export const REFUSALS = {
   TOO_MANY_OPEN_ORDERS: {
     status: 400,
     texts: ['too many open orders'],
-    detail: 'cancel some of the open orders of the signer or wallet first',
+    detail: 'cancel some of the open orders of the signer, wallet or agent first',
     reasons: [RejectReason.tooManyOpen],
   },
   EXPOSURE_TOO_HIGH: {
@@ -198,6 +198,32 @@ export const REFUSALS = {
     detail:
       'reserved cash and what the positions cost, with this order, are more than the node allows for a wallet',
     reasons: [RejectReason.exposureTooHigh],
+  },
+  AGENT_ENDED: {
+    status: 403,
+    texts: ['the agent is not authorised any more'],
+    detail:
+      'it was revoked, its end has come, or the wallet has another signer: the owner of the wallet authorises it again with POST /agents',
+    reasons: [RejectReason.agentEnded],
+  },
+  AGENT_MARKET: {
+    status: 403,
+    texts: ['the agent may not trade this market'],
+    detail: 'GET /agents lists its markets; the owner of the wallet authorises it for others',
+    reasons: [RejectReason.agentMarket],
+  },
+  AGENT_ORDER_SIZE: {
+    status: 403,
+    texts: ['the order is larger than the agent may place'],
+    detail: 'GET /agents shows maxOrderSize: sign an order of fewer shares',
+    reasons: [RejectReason.agentSize],
+  },
+  AGENT_CASH: {
+    status: 403,
+    texts: ['the cash of the agent for this day does not suffice'],
+    detail:
+      'purchases of the UTC day, open purchases and this order would exceed cashPerDay: buy less, cancel some, or wait for the next day',
+    reasons: [RejectReason.agentCash],
   },
   TOO_MANY_DELAYED_ORDERS: {
     status: 400,
@@ -498,6 +524,11 @@ export const REFUSALS = {
     texts: ['unauthorized: ip_not_allowlisted'],
     detail: 'the operator allows this route for other addresses',
   },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    texts: ['origin not allowed'],
+    detail: 'pages may call tools where CORS_ORIGINS of the node lists their origin; programs send none',
+  },
   UNKNOWN_API_KEY: {
     status: 404,
     texts: ['API key not found'],
@@ -605,6 +636,32 @@ export const REFUSALS = {
     texts: ["the wallet is not the caller's"],
     detail:
       'wallet is the address of the API key, or a wallet that a factory of the node derives from it',
+    reasons: [RejectReason.walletForeign],
+  },
+  // Agents.
+  AGENT_INVALID: {
+    status: 400,
+    texts: ['agent must be another address than the wallet and its owner'],
+    detail: 'make a key pair for the agent alone, and name its address',
+    reasons: [RejectReason.agentInvalid],
+  },
+  AGENT_END_INVALID: {
+    status: 400,
+    texts: ['end must be a time of the next 366 days'],
+    detail: 'end is in unix seconds, later than the time of the node; GET /time',
+    reasons: [RejectReason.agentEndInvalid],
+  },
+  AGENTS_FULL: {
+    status: 409,
+    texts: ['no room for another agent'],
+    detail: 'a wallet has 8 agents at a time, and a node 8192: revoke one first',
+    reasons: [RejectReason.agentsFull],
+  },
+  UNKNOWN_AGENT: {
+    status: 404,
+    texts: ['agent not found'],
+    detail: 'GET /agents lists the agents of a wallet',
+    reasons: [RejectReason.agentUnknown],
   },
 
   // Any request.
@@ -966,9 +1023,10 @@ export const REJECTS = Object.fromEntries(
 
 /** Members of some refusals beside `detail`, for programs: all are texts. */
 export const REFUSAL_FACTS = {
-  needed: 'NOT_ENOUGH_BALANCE: a decimal, collateral or shares',
+  needed: 'NOT_ENOUGH_BALANCE, AGENT_CASH: a decimal, collateral or shares',
   free: 'NOT_ENOUGH_BALANCE: what is not reserved of it',
   reserved: 'NOT_ENOUGH_BALANCE: what open orders reserve of it',
+  left: 'AGENT_CASH: what the agent may still spend on the day',
   heartbeat_id: 'INVALID_HEARTBEAT: the present one',
   error_msg: 'INVALID_HEARTBEAT: its text, with HEARTBEAT_ERROR=error_msg',
   call: 'of a refused batch: index of the call that is the reason, from 0',

@@ -229,6 +229,9 @@ export const SETTINGS = {
   app: setting('APP', words(['demo', 'on', 'off']), 'demo').describe(
     'the [trading page](../protocol.md#trading-page) on the public port: `demo`: where the demo is',
   ),
+  mcp: setting('MCP', OFF_UNLESS_SET, 'off').describe(
+    '`on`: [tools for agents](../guides/agents.md) at `POST /mcp`; needs the package `@modelcontextprotocol/server`',
+  ),
   resultCodes: setting('RESULT_CODES', OFF_UNLESS_SET, 'off').describe(
     '`on`: results of refused orders and cancels have `detail` and [`code`](../protocol.md#refusal-codes)',
   ),

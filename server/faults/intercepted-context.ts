@@ -8,6 +8,7 @@ import type { SettlementTerms } from '../../engine/commands.ts';
 import type { Headers } from '../http/answer-head.ts';
 import type { Method, RequestContext } from '../http/http.ts';
 import type { RateDecision } from '../http/limits/rate-limiter.ts';
+import type { InnerRequests } from '../http/request-context.ts';
 
 /** Terms that a fault gives the orders of a request. */
 export type OrderTerms = Pick<RequestContext, 'settlement' | 'takerDelay'>;
@@ -73,6 +74,11 @@ export class InterceptedContext implements RequestContext {
 
   get aborted(): boolean {
     return this.inner.aborted;
+  }
+
+  get innerRequests(): (() => InnerRequests) | undefined {
+    const { inner } = this;
+    return inner.innerRequests?.bind(inner);
   }
 
   limitedBy(decision: RateDecision): Headers {

@@ -1,6 +1,6 @@
 /**
- * One request that arrived as a frame of a WebSocket, and is answered by another one. It is counted and run like a
- * request of HTTP: the same rate limits, metrics, log lines and handlers.
+ * One request that arrived as a frame of a WebSocket, or that another request made (inner-requests.ts). It is counted
+ * and run like a request of HTTP: the same rate limits, metrics, log lines and handlers.
  *
  * Thread: I/O. Not here: the bytes of frames and their credentials, which the connection knows.
  */
@@ -36,6 +36,9 @@ export interface FrameClient {
   cut(): void;
 }
 
+/** Target of a request of a route that has parameters or a query. */
+export type FrameTarget = Pick<RequestContext, 'parameters' | 'path' | 'query'>;
+
 const FAILED = 500;
 const NO_TEXTS: readonly string[] = [];
 const NO_HEADERS: Headers = [];
@@ -55,17 +58,21 @@ export class FrameRequests {
     this.counts = counts;
   }
 
-  /** @param id returned with the answer; neither it nor `body` is written again */
-  take(client: FrameClient, id: Uint8Array, body: Buffer): void {
-    new FrameRequest(this, client, id, body).start();
+  /**
+   * @param id returned with the answer; neither it nor `body` is written again
+   * @param target the path of the route, without a query, by default
+   */
+  take(client: FrameClient, id: Uint8Array, body: Buffer, target?: FrameTarget): void {
+    new FrameRequest(this, client, id, body, target).start();
   }
 }
 
 export class FrameRequest implements RequestContext {
   readonly id: Uint8Array;
   readonly body: Buffer;
-  readonly query = '';
-  readonly parameters = NO_TEXTS;
+  readonly path: string;
+  readonly query: string;
+  readonly parameters: readonly string[];
   readonly minSequence = '';
   /** The connection is known by its credentials. */
   readonly address = '';
@@ -77,7 +84,16 @@ export class FrameRequest implements RequestContext {
   private isAnswered = false;
   private failed = 'was answered 500';
 
-  constructor(requests: FrameRequests, client: FrameClient, id: Uint8Array, body: Buffer) {
+  constructor(
+    requests: FrameRequests,
+    client: FrameClient,
+    id: Uint8Array,
+    body: Buffer,
+    target: FrameTarget | undefined,
+  ) {
+    this.path = target === undefined ? requests.route.path : target.path;
+    this.query = target === undefined ? '' : target.query;
+    this.parameters = target === undefined ? NO_TEXTS : target.parameters;
     this.requests = requests;
     this.client = client;
     this.id = id;
@@ -91,10 +107,6 @@ export class FrameRequest implements RequestContext {
 
   get method(): Method {
     return this.requests.route.method;
-  }
-
-  get path(): string {
-    return this.requests.route.path;
   }
 
   get headers(): readonly string[] {

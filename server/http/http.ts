@@ -25,10 +25,11 @@ import {
 import { FAUCET_HEADER } from './faucet-header.ts';
 import { FrameRequests, type FrameRoute } from './frame-request.ts';
 import { IGNORED_HEADER } from './ignored-parameters.ts';
+import { CallerRequests } from './inner-requests.ts';
 import { systemConnections } from './limits/address-connections.ts';
 import { BodyBudget } from './limits/body-budget.ts';
 import { BODY_BYTES_MAX, BodyBytes, type BodyBytesMax } from './limits/body-bytes.ts';
-import { ConnectedPeers, peerOf } from './limits/callers.ts';
+import { type Caller, ConnectedPeers, peerOf } from './limits/callers.ts';
 import {
   type ConnectionBounds,
   ConnectionCounts,
@@ -40,7 +41,7 @@ import { TimeSlice } from './limits/time-slice.ts';
 import { UpgradeGate } from './limits/upgrade-gate.ts';
 import { listenError } from './listening.ts';
 import { METHOD_NOT_ALLOWED, NOT_FOUND } from './refusals.ts';
-import type { RequestContext, Route } from './request-context.ts';
+import type { InnerRequests, RequestContext, Route } from './request-context.ts';
 import type { RequestCounts } from './request-counts.ts';
 import { SEQUENCE_HEADER } from './sequence.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
@@ -244,6 +245,8 @@ class RunningServer implements ServerState {
   readonly bodies: BodyBytes;
   readonly bodyBudget = new BodyBudget();
   private readonly counts: RequestCounts | undefined;
+  /** Requests that others make, by their route. */
+  private readonly inner = new Map<Route, FrameRequests>();
   /** 0 until the socket is bound. */
   port = 0;
   bytesInFlight = 0;
@@ -301,6 +304,19 @@ class RunningServer implements ServerState {
 
   frames(path: string, route: FrameRoute): FrameRequests {
     return new FrameRequests(this, route, this.counts?.row(route.name, path));
+  }
+
+  innerRequests(caller: Caller): InnerRequests {
+    return new CallerRequests((route) => this.innerOf(route), caller);
+  }
+
+  private innerOf(route: Route): FrameRequests {
+    let requests = this.inner.get(route);
+    if (requests === undefined) {
+      requests = this.frames(route.path, { ...route, name: route.method });
+      this.inner.set(route, requests);
+    }
+    return requests;
   }
 
   always(status: number, body: string, headers: Headers, of?: Route): RequestHandler {

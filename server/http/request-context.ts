@@ -66,6 +66,32 @@ export interface RequestContext {
   readonly settlement?: SettlementTerms | undefined;
   /** Closes the connection in place of an answer. */
   drop(): void;
+  /**
+   * Returns what runs other routes for the caller of this request. Called before the first await. Absent where the
+   * request came by another node or over a stream.
+   */
+  readonly innerRequests?: (() => InnerRequests) | undefined;
+}
+
+/** A request that another one makes, with the header values of its route, in that order. */
+export interface InnerRequest {
+  /** URL path, with its parameters percent-encoded. */
+  readonly path: string;
+  /** Without '?'. */
+  readonly query: string;
+  readonly parameters: readonly string[];
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+export interface InnerAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Requests that one request makes of other routes, each counted against the limits of the same caller. */
+export interface InnerRequests {
+  run(route: Route, request: InnerRequest): Promise<InnerAnswer>;
 }
 
 /** Body and further headers of a refused request. */

@@ -41,6 +41,7 @@ export interface RouteSettings {
   readonly demo: boolean;
   readonly faults: 'off' | 'operator' | 'on';
   readonly marketRoutes: 'catalog' | 'trading';
+  readonly mcp: boolean;
   readonly maxBatchOrders: number;
   readonly maxCancelIds: number;
   readonly orderVersion: '1' | '2' | 'both';
@@ -79,6 +80,13 @@ export interface RouteRow {
   readonly places?: true;
   /** May change something without credentials: the body is signed. */
   readonly writes?: true;
+  /** Lower-case names of further headers, which are the last ones of the request. */
+  readonly headers?: readonly string[];
+  /**
+   * Errors of the protocol that the route speaks, bodies of a 400, 404 or 500 too. A message that needs no answer gets a
+   * 202 without a body.
+   */
+  readonly protocolError?: TSchema;
   /** May answer 425. */
   readonly restarts?: true;
   /** May answer 409. */

@@ -3,11 +3,11 @@ import type { LogFields } from '../common/logger.ts';
 import type { Heads } from './cors.ts';
 import type { BodyBudget } from './limits/body-budget.ts';
 import type { BodyBytes } from './limits/body-bytes.ts';
-import type { ConnectedPeers } from './limits/callers.ts';
+import type { Caller, ConnectedPeers } from './limits/callers.ts';
 import type { RateHeaders } from './limits/rate-headers.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
 import type { TimeSlice } from './limits/time-slice.ts';
-import type { Route } from './request-context.ts';
+import type { InnerRequests, Route } from './request-context.ts';
 import type { RouteCounts } from './request-counts.ts';
 
 export interface ServerState {
@@ -27,6 +27,7 @@ export interface ServerState {
   /** Unix milliseconds; may lag by a few. */
   readonly now: () => number;
   readonly sequence: (() => number) | undefined;
+  innerRequests(caller: Caller): InnerRequests;
   /** Counts a request that arrived; the server waits for its end before it closes connections. */
   began(): void;
   settled(): void;

@@ -24,7 +24,7 @@ import {
 } from './refusals.ts';
 import { RequestBody } from './request-body.ts';
 import { callerOfRequest, peerAddress } from './request-caller.ts';
-import type { Method, RequestContext, Route } from './request-context.ts';
+import type { InnerRequests, Method, RequestContext, Route } from './request-context.ts';
 import type { RouteCounts } from './request-counts.ts';
 import { parametersOf, readLines } from './request-lines.ts';
 import { hasSequence, MIN_SEQUENCE_HEADER } from './sequence.ts';
@@ -235,6 +235,10 @@ export class UwsRequestContext implements RequestContext {
   counted(): Caller {
     this.who ??= callerOfRequest(this.server, this.response, this.forwardedFor);
     return this.who;
+  }
+
+  innerRequests(): InnerRequests {
+    return this.server.innerRequests(this.counted());
   }
 
   private startBody(request: HttpRequest): void {

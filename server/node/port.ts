@@ -104,6 +104,7 @@ export async function openPort(
     mode: parts.mode,
     progress: parts.progress,
     forwarder: member?.forwarder,
+    toolProtocol: parts.toolProtocol,
     infos: lookup,
     catalog: () => catalog.current,
     clock: parts.clockFacts,

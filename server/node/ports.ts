@@ -14,6 +14,7 @@ import type { NodeClock } from '../common/node-clock.ts';
 import type { Config } from '../config/config.ts';
 import { SettingsRefused } from '../config/settings-refused.ts';
 import { InUse } from '../http/listening.ts';
+import type { ToolProtocol } from '../mcp/protocol.ts';
 import { PAUSES } from '../orders/intake/pauses.ts';
 import type { OpenedPlay } from '../paper/open-play.ts';
 import type { Authority } from './authority.ts';
@@ -21,6 +22,7 @@ import { refusingWriter } from './refusing-writer.ts';
 import { Standalone } from './standalone.ts';
 import { OPEN_MS_MAX, Resync, type Start } from './start.ts';
 import { openStores, type Stores } from './stores.ts';
+import { openTools } from './tool-protocol.ts';
 import { startWriter, type Writer, type WriterOptions } from './writer.ts';
 
 export interface Ports {
@@ -30,6 +32,8 @@ export interface Ports {
   readonly stores: Stores;
   readonly unwritable: string | undefined;
   readonly play: OpenedPlay | undefined;
+  /** `undefined` with MCP=off. */
+  readonly toolProtocol: ToolProtocol | undefined;
   openWriter(options: WriterOptions): Promise<Writer>;
 }
 
@@ -38,6 +42,7 @@ export async function openPorts(start: Start): Promise<Ports> {
   const { config, log } = start.options;
   const { dataDir } = config;
   const warn = (line: string): void => log('warn', line);
+  const toolProtocol = await openTools(config, log);
   const play = config.play === '' ? undefined : await openedPlay(config);
   const clock: NodeClock = play?.clock ?? new GuardedClock();
   start.onClose(() => clock.stop());
@@ -51,9 +56,10 @@ export async function openPorts(start: Start): Promise<Ports> {
     warn(`${unwritable}; ${PAUSES.directory.begins}`);
     const openWriter = async ({ tables }: WriterOptions): Promise<Writer> =>
       refusingWriter(unwritable, lastBatch(tables));
-    return { clock, authority: new Standalone(start, clock), stores, unwritable, play, openWriter };
+    const authority = new Standalone(start, clock);
+    return { clock, authority, stores, unwritable, play, toolProtocol, openWriter };
   }
-  const writable = { clock, unwritable: undefined, play, openWriter: startWriter };
+  const writable = { clock, unwritable: undefined, play, toolProtocol, openWriter: startWriter };
   if (config.cluster === undefined) {
     return { ...writable, authority: new Standalone(start, clock), stores };
   }

@@ -454,8 +454,12 @@ function version2Info({ exchangeAddress2, negRiskExchangeAddress2, orderVersion 
  * Every row of the table with its effective cap; a row that is off has the cap of the table. That of routes
  * which are not served is left out.
  */
-function rateLimitRows({ faults, rateLimits, relayer }: Config, caps: RateCaps) {
-  const isServed: Partial<Record<RateClass, boolean>> = { faults: faults === 'on', relay: relayer };
+function rateLimitRows({ faults, mcp, rateLimits, relayer }: Config, caps: RateCaps) {
+  const isServed: Partial<Record<RateClass, boolean>> = {
+    faults: faults === 'on',
+    mcp,
+    relay: relayer,
+  };
   const shown = RATE_CLASSES.filter((name) => isServed[name] !== false);
   return shown.map((name) => {
     const { covers, requests, seconds } = RATE_LIMITS[name];

@@ -152,6 +152,7 @@ function responsesOf({ key, row, writes }: DocumentedRoute, schemas: Schemas): J
   ]);
   return {
     200: { description: 'the answer', headers: hasHeaders ? headers : undefined, content },
+    202: row.protocolError && { description: 'a message that needs no answer' },
     304: row.tagged === true ? { description: 'it is as the caller has it' } : undefined,
     ...Object.fromEntries(errors),
   };
@@ -162,10 +163,13 @@ function headersOf(status: number): Json | undefined {
   return status === 429 ? { ...LIMIT_HEADERS, ...RETRY_HEADER } : undefined;
 }
 
+/** Statuses with an error of the protocol that a route speaks. */
+const PROTOCOL: ReadonlySet<number> = new Set([400, 404, 500]);
+
 function bodyOf(row: RouteRow, status: number, schemas: Schemas): Json {
   const error = errorOf(row, status, schemas);
-  if (status !== 503 || row.unavailable === undefined) return error;
-  return { anyOf: [schemas.of(row.unavailable), error] };
+  const other = status === 503 ? row.unavailable : PROTOCOL.has(status) && row.protocolError;
+  return other ? { anyOf: [schemas.of(other), error] } : error;
 }
 
 /** Error body; a 400 and a 401 always include advice. */

@@ -23,10 +23,12 @@ import { HISTORY_ROUTES } from '../market-data/history-routes.ts';
 import { LIVE_ACTIVITY_ROUTES } from '../market-data/live-activity.ts';
 import { TOKEN_ROUTES } from '../market-data/token-routes.ts';
 import { TRADES_ROUTES } from '../market-data/trades-routes.ts';
+import { MCP_ROUTES } from '../mcp/mcp-routes.ts';
 import { HEARTBEAT_ROUTES } from '../orders/cancel/heartbeat-routes.ts';
 import { ORDER_ROUTES } from '../orders/intake/order-routes.ts';
 import { RELAYER_ROUTES } from '../relayer/relayer-routes.ts';
 import { ACCOUNT_ROUTES } from '../wallet/account-routes.ts';
+import { AGENT_ROUTES } from '../wallet/agent-routes.ts';
 import { DEPLOYED_ROUTES } from '../wallet/deployed-routes.ts';
 import { INVITE_ROUTES } from '../wallet/invite-routes.ts';
 import { KEY_ROUTES } from '../wallet/key-routes.ts';
@@ -53,6 +55,7 @@ export const ROUTE_LISTS = {
   account: ACCOUNT_ROUTES,
   statement: STATEMENT_ROUTES,
   ledger: LEDGER_ROUTES,
+  agents: AGENT_ROUTES,
   deployed: DEPLOYED_ROUTES,
   relayer: RELAYER_ROUTES,
   rebates: REBATE_ROUTES,
@@ -62,6 +65,7 @@ export const ROUTE_LISTS = {
   trades: TRADES_ROUTES,
   documents: DOCUMENT_ROUTES,
   app: APP_ROUTES,
+  mcp: MCP_ROUTES,
   portfolio: PORTFOLIO_ROUTES,
   results: RESULT_ROUTES,
   seasons: SEASON_ROUTES,
@@ -94,6 +98,7 @@ const LIST_GROUPS: Readonly<Record<ListName, RouteGroup>> = {
   account: 'account',
   statement: 'account',
   ledger: 'account',
+  agents: 'account',
   deployed: 'account',
   relayer: 'account',
   rebates: 'account',
@@ -103,6 +108,7 @@ const LIST_GROUPS: Readonly<Record<ListName, RouteGroup>> = {
   trades: 'data',
   documents: 'node',
   app: 'node',
+  mcp: 'node',
   portfolio: 'data',
   results: 'data',
   seasons: 'data',

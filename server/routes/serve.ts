@@ -103,7 +103,12 @@ function serveRow(
     longRefused: isOpen ? undefined : (context: RequestContext) => parts.discarded.refusal(context),
   };
   const prefix = parts.credentialPrefix;
-  const headers2 = [...level2Headers(prefix), readOnlyHeader(prefix), ...choiceHeaders(row)];
+  const headers2 = [
+    ...level2Headers(prefix),
+    readOnlyHeader(prefix),
+    ...choiceHeaders(row),
+    ...(row.headers ?? []),
+  ];
   if (typeof handler !== 'function') {
     assert.equal(handler.query ?? NO_QUERY, row.query, `${method} ${path} parses another query`);
     return { ...route, headers: handler.headers, run: handler.run };
@@ -149,8 +154,7 @@ function signedRun(
   const runAt = (context: RequestContext, seconds: number): void | Promise<void> => {
     const refused = parts.discarded.admit(context);
     if (refused === undefined) return undefined;
-    const isNobody =
-      row.access === 'level2-or-none' && context.headers.every((text) => text === '');
+    const isNobody = row.access === 'level2-or-none' && hasNoCredentials(context.headers);
     const caller = isNobody
       ? NOBODY
       : isLevel1
@@ -171,6 +175,13 @@ function signedRun(
     return running;
   };
   return (context) => runAt(context, context.judgedAt ?? parts.seconds());
+}
+
+/** Headers of level 2 and of a read-only key, which come first. */
+const CREDENTIALS = 6;
+
+function hasNoCredentials(headers: readonly string[]): boolean {
+  return headers.every((text, i) => i >= CREDENTIALS || text === '');
 }
 
 function choiceHeaders({ media = [] }: RouteRow): string[] {

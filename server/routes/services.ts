@@ -35,6 +35,8 @@ import { outcomeNames } from '../market-data/registered.ts';
 import { type TokenRouteParts, TokenRouteReads } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
+import { McpService } from '../mcp/mcp-routes.ts';
+import type { ToolProtocol } from '../mcp/protocol.ts';
 import type { Heartbeats } from '../orders/cancel/heartbeats.ts';
 import type { AppliedSequence } from '../orders/intake/applied-sequence.ts';
 import type { OrderIntake } from '../orders/intake/order-intake.ts';
@@ -42,6 +44,7 @@ import { Relayer } from '../relayer/relayer.ts';
 import type { Operation } from '../streams/order-requests.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../streams/request-frames.ts';
 import { AccountReads, type AccountRouteParts } from '../wallet/account-routes.ts';
+import { AgentService } from '../wallet/agent-routes.ts';
 import type { Exchanges } from '../wallet/approval-table.ts';
 import { DeployedWallets } from '../wallet/deployed-wallets.ts';
 import { Faucet } from '../wallet/faucet.ts';
@@ -49,6 +52,7 @@ import { isInvited } from '../wallet/invitations.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { PortfolioReads } from '../wallet/portfolio-routes.ts';
 import { ProfitPoints } from '../wallet/profit-points.ts';
+import { isAgentOfAny, WalletAccess } from '../wallet/wallet-access.ts';
 import { AppFiles } from './app-files.ts';
 import { appIsOn } from './app-routes.ts';
 import { documentsOf } from './documented.ts';
@@ -58,7 +62,7 @@ import { type Forwarding, serveTable } from './serve.ts';
 import { withPublicTrades, withTradingMarkets } from './shared-paths.ts';
 
 interface RouteParts
-  extends AccountRouteParts,
+  extends Omit<AccountRouteParts, 'access'>,
     Omit<NodeInfoParts, 'hasPage' | 'seconds'>,
     Omit<TokenRouteParts, 'tops'> {
   readonly config: Config;
@@ -81,6 +85,8 @@ interface RouteParts
   readonly applied: AppliedSequence;
   readonly intake: OrderIntake;
   readonly forwarder: Forwarding | undefined;
+  /** Undefined with MCP=off. */
+  readonly toolProtocol: ToolProtocol | undefined;
   /** Market time, in unix milliseconds. */
   readonly now: () => number;
   /** Unix milliseconds against which credentials are judged. */
@@ -108,6 +114,7 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     errors: config.catalogErrors,
   });
   const factories = walletFactories(config);
+  const access = new WalletAccess({ ...parts, factories });
   const portfolio = new PortfolioReads({
     ...parts,
     index: parts.tradesIndex,
@@ -116,17 +123,21 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     eventMarkets: eventMarketsOf(parts),
   });
   const app = appIsOn(config) ? AppFiles.read(parts.warn) : undefined;
+  const tools =
+    parts.toolProtocol &&
+    new McpService(parts.toolProtocol, { ...parts, ...config, seconds: () => secondsOf(parts) });
   const services: ServicesOf<typeof ROUTE_LISTS> = {
     node: new NodeInfo({ ...parts, seconds: () => secondsOf(parts), hasPage: app !== undefined }),
     keys: { auth: parts.auth, config, limits, faucet: faucetOf(parts), admits: admission(parts) },
     invites: { ...parts, limits },
     orders: { intake: parts.intake, limits },
-    previews: { ...parts, factories, isBanned: parts.auth.isBanned },
+    previews: { ...parts, access, factories, isBanned: parts.auth.isBanned },
     heartbeats: parts,
     faults: { faults: parts.faults, isCluster: config.cluster !== undefined },
-    account: new AccountReads(parts),
-    statement: parts,
-    ledger: { ...parts, exchanges: exchangesOf(config), factories },
+    account: new AccountReads({ ...parts, access }),
+    statement: { ...parts, access },
+    ledger: { ...parts, access, exchanges: exchangesOf(config), factories },
+    agents: new AgentService({ ...parts, factories }),
     ...relayServices(parts, factories),
     rebates: parts,
     tokens: new TokenRouteReads({ ...parts, tops: new TopReader(parts.tables) }),
@@ -135,6 +146,7 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     trades: { trades: parts.trades, allowlist, isTolerant },
     documents: documentsOf(config),
     app,
+    mcp: tools,
     portfolio,
     results: resultService(parts, portfolio),
     seasons: { ...parts, leaderboard: portfolio.leaderboard, allowlist },
@@ -147,7 +159,9 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     liveActivity: { trades: parts.trades, allowlist },
     programs: undefined,
   };
-  return routesOf(parts, services);
+  const made = routesOf(parts, services);
+  tools?.open(made.routes);
+  return made;
 }
 
 /** Unix seconds. */
@@ -270,7 +284,8 @@ function eventMarketsOf({ catalog }: RouteParts): (id: string) => Promise<readon
 }
 
 function admission({ config, tables }: RouteParts): (address: Uint8Array) => boolean {
-  return config.invites ? (address) => isInvited(tables, address) : () => true;
+  if (!config.invites) return () => true;
+  return (address) => isInvited(tables, address) || isAgentOfAny(tables, address);
 }
 
 /** Undefined also where each invitation brings its own cash. */

@@ -18,6 +18,7 @@ import * as trades from '../market-data/trades-schemas.ts';
 import * as heartbeats from '../orders/cancel/heartbeat-schemas.ts';
 import * as orders from '../orders/intake/schemas.ts';
 import * as account from '../wallet/account-schemas.ts';
+import * as agents from '../wallet/agent-schemas.ts';
 import * as ledger from '../wallet/ledger-schemas.ts';
 import * as portfolio from '../wallet/portfolio-schemas.ts';
 import * as preview from '../wallet/preview-schemas.ts';
@@ -41,6 +42,7 @@ const MODULES: readonly object[] = [
   results,
   preview,
   profile,
+  agents,
   dataV2,
   { LiquidityMarket, PublicProfileAnswer },
 ];

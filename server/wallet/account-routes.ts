@@ -8,7 +8,7 @@
  * Thread: I/O.
  */
 
-import { Status } from '../../engine/tables/codes.ts';
+import { API_KEY_WORDS, Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { INVALID_CURSOR, offsetOf } from '../common/cursor.ts';
 import { ENGINE_BUSY, errorBody } from '../common/error-bodies.ts';
@@ -35,6 +35,7 @@ import { type OrderFilter, OwnOrders } from './own-orders.ts';
 import { type OwnTrade, OwnTrades } from './own-trades.ts';
 import { NOBODY, type Page, pageBody } from './pages.ts';
 import { TradeTexts } from './trade-text.ts';
+import { refuseForeign, type WalletAccess } from './wallet-access.ts';
 
 export interface AccountRouteParts {
   readonly tables: Tables;
@@ -44,8 +45,11 @@ export interface AccountRouteParts {
   readonly sequenceLock: SequenceLockReader;
   readonly storedClosedOrder: (id: Buffer) => Buffer | undefined;
   readonly config: { readonly orderStatus: OrderStatusCase };
+  readonly access: WalletAccess;
 }
 
+/** In orders of other signers. */
+const NO_KEY = new Int32Array(API_KEY_WORDS);
 const ORDER_NOT_FOUND = errorBody('UNKNOWN_ORDER');
 const ORDER_ID = /^0x[0-9a-f]{64}$/i;
 /** Orders written without a pause: a fraction of a millisecond; several milliseconds the first time. */
@@ -78,12 +82,14 @@ export const ACCOUNT_ROUTES = [
       access: 'level2-read',
       query: ORDERS_QUERY,
       answer: OwnOrdersAnswer,
-      does: 'own open orders, newest first, 100 a page: `id market asset_id maker next_cursor`',
+      does: 'own open orders, newest first, 100 a page, with `wallet` those of its agents too: `id market asset_id maker wallet next_cursor`',
     },
-    ({ index, orders, tables, textsOf, tokens }: AccountReads) =>
+    ({ access, index, orders, tables, textsOf, tokens }: AccountReads) =>
       async (context, query, caller) => {
         const offset = offsetOf(query.next_cursor ?? '');
         if (offset === -1) return context.reply(400, INVALID_CURSOR);
+        const wallet = await access.readable(query.wallet, caller.address);
+        if (wallet === undefined) return refuseForeign(context);
         const owner = orders.owner(caller.address);
         const maker = walletSlot(tables, query.maker);
         const address = walletSlot(tables, query.maker_address);
@@ -93,12 +99,15 @@ export const ACCOUNT_ROUTES = [
           maker: maker === 0 || address === 0 || maker === address ? maker || address : NOBODY,
         };
         const { end } = index;
-        const page =
-          query.id === undefined
-            ? await orders.page(owner, filter, offset)
-            : await pageOfOne(orders, owner, query.id, filter, offset);
+        let page: Page<OrderView> | undefined;
+        if (query.id !== undefined) page = await pageOfOne(orders, owner, query.id, filter, offset);
+        else if (query.wallet === undefined) page = await orders.page(owner, filter, offset);
+        else page = await orders.ofWallet(orders.owner(wallet), filter, offset);
         if (page === undefined) return context.reply(503, ENGINE_BUSY);
-        context.reply(200, pageBody(await textsOf(owner, page.rows, end), offset, page.more));
+        const rows = page.rows.map((row) =>
+          row.owner === owner ? row : { ...row, apiKey: NO_KEY },
+        );
+        context.reply(200, pageBody(await textsOf(owner, rows, end), offset, page.more));
       },
   ),
   route(
@@ -141,6 +150,7 @@ export const ACCOUNT_ROUTES = [
 ];
 
 export class AccountReads {
+  readonly access: WalletAccess;
   readonly tables: Tables;
   readonly tokens: TokenTexts;
   readonly index: TradesIndex;
@@ -151,6 +161,7 @@ export class AccountReads {
   readonly textsOf: (owner: number, rows: readonly OrderView[], end: number) => Promise<string[]>;
 
   constructor(parts: AccountRouteParts) {
+    this.access = parts.access;
     this.tables = parts.tables;
     this.tokens = parts.texts;
     this.index = parts.tradesIndex;

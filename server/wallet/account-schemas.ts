@@ -11,6 +11,7 @@ import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
 import { TRADE_STATUSES } from '../market-data/trade-status.ts';
 import { DELAYED_TEXT } from '../orders/intake/order-states.ts';
+import { OWN_WALLET } from './agent-schemas.ts';
 import { PAGE_SIZE } from './pages.ts';
 
 const Decimal = Type.String({ pattern: '^\\d+(?:\\.\\d+)?$' });
@@ -42,6 +43,7 @@ const OrdersQueryShape = Type.Object({
   asset_id: tokenId,
   maker: wallet,
   maker_address: wallet,
+  wallet: OWN_WALLET,
   next_cursor: cursor,
 });
 export const ORDERS_QUERY = compileQuery(OrdersQueryShape);

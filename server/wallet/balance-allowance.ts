@@ -21,12 +21,14 @@ import type { Handler } from '../http/http.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import type { SequenceLockReader } from '../orders/exchange-memory/sequence-lock-reader.ts';
 import type { BalanceQuery } from './ledger-schemas.ts';
+import { refuseForeign, type WalletAccess } from './wallet-access.ts';
 
 export interface BalanceParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
   readonly sequenceLock: SequenceLockReader;
   readonly factories: WalletFactories;
+  readonly access: WalletAccess;
   /** Contracts that orders are signed for. All of them may move everything. */
   readonly exchanges: readonly string[];
 }
@@ -51,7 +53,7 @@ export function callerWallets(
 }
 
 export function balanceAllowance(parts: BalanceParts): Handler<BalanceQuery, KeyOwner> {
-  const { exchanges, factories, sequenceLock, tables: t, texts } = parts;
+  const { access, exchanges, factories, sequenceLock, tables: t, texts } = parts;
   const walletsOf = callerWallets(factories);
   const allowances = Object.fromEntries(exchanges.map((address) => [address, MOST]));
   const words = new Int32Array(ADDRESS_WORDS);
@@ -72,7 +74,10 @@ export function balanceAllowance(parts: BalanceParts): Handler<BalanceQuery, Key
     if (isOfToken && token === 0) return context.reply(404, UNKNOWN_TOKEN);
     let balance = MOST;
     if (ledgerIsOn(t)) {
-      const owned = walletsOf(query.signature_type ?? PLAIN, address);
+      const { signature_type: type = PLAIN, wallet: named } = query;
+      const wallet = await access.readable(named, address);
+      if (wallet === undefined) return refuseForeign(context);
+      const owned = named === undefined ? walletsOf(type, address) : [wallet];
       balance = String(await sequenceLock.read(() => read(owned, token)));
     }
     context.reply(200, JSON.stringify({ balance, allowances }));

@@ -32,12 +32,14 @@ import type { LedgerCommands, LedgerOutcome } from './ledger-commands.ts';
 import {
   BALANCE_QUERY,
   BalanceAnswer,
+  LEDGER_BALANCE_QUERY,
   LedgerBalanceAnswer,
   SETS_BOUNDS,
   SetsAnswer,
   SetsBody,
 } from './ledger-schemas.ts';
 import { userRequestId } from './request-id.ts';
+import { refuseForeign } from './wallet-access.ts';
 
 export interface LedgerRouteParts extends BalanceParts {
   /** `undefined` on a node that cannot write. */
@@ -61,7 +63,7 @@ export const LEDGER_ROUTES = [
       access: 'level2-read',
       query: BALANCE_QUERY,
       answer: BalanceAnswer,
-      does: 'what a wallet has: `asset_type token_id signature_type`; without a ledger the largest amount',
+      does: 'what a wallet has: `asset_type token_id signature_type wallet`; without a ledger the largest amount',
     },
     (parts: LedgerRouteParts) => balanceAllowance(parts),
   ),
@@ -80,18 +82,21 @@ export const LEDGER_ROUTES = [
     'GET /ledger/balance',
     {
       access: 'level2-read',
+      query: LEDGER_BALANCE_QUERY,
       answer: LedgerBalanceAnswer,
       conflicts: true,
-      does: "cash and shares of the caller's wallet: total, reserved by open orders, free; needs a ledger",
+      does: "cash and shares of the caller's wallet: total, reserved by open orders, free: `wallet`; needs a ledger",
     },
-    ({ sequenceLock, tables, texts }: LedgerRouteParts) => {
+    ({ access, sequenceLock, tables, texts }: LedgerRouteParts) => {
       const words = new Int32Array(ADDRESS_WORDS);
-      return async (context, _query, { address }) => {
+      return async (context, query, { address }) => {
         if (!ledgerIsOn(tables)) {
           return context.reply(REFUSALS.LEDGER_OFF.status, LEDGER_OFF);
         }
+        const wallet = await access.readable(query.wallet, address);
+        if (wallet === undefined) return refuseForeign(context);
         const { cash, positions } = await sequenceLock.read(() =>
-          balancesOf(tables, address, words),
+          balancesOf(tables, wallet, words),
         );
         const shown: object[] = [];
         for (const [i, { token, ...amounts }] of positions.entries()) {

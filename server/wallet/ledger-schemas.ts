@@ -6,6 +6,7 @@ import { CONDITION_SOURCE } from '../../storage/catalog/condition-ids.ts';
 import { boundsOf } from '../common/json-measure.ts';
 import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
+import { OWN_WALLET } from './agent-schemas.ts';
 import { ID_RULE, ID_TEXT } from './request-id.ts';
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
@@ -29,12 +30,15 @@ export const BALANCE_QUERY = compileQuery(
         description: 'a whole number from 0 to 3',
       }),
     ),
+    wallet: OWN_WALLET,
   }),
 );
+export const LEDGER_BALANCE_QUERY = compileQuery(Type.Object({ wallet: OWN_WALLET }));
 export interface BalanceQuery {
   readonly asset_type: 'COLLATERAL' | 'CONDITIONAL' | 'CONDITIONAL-V2';
   readonly token_id?: string;
   readonly signature_type?: number;
+  readonly wallet?: string;
 }
 
 export const BalanceAnswer = Type.Object({

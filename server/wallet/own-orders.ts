@@ -8,16 +8,19 @@
  * Thread: I/O, while workers write.
  */
 
+import { agentOpenOrders, agentsOfWallet } from '../../engine/ledger/agents.ts';
 import { findAccount, newestOwned, nextOwned } from '../../engine/orders/accounts.ts';
 import { delayedOf } from '../../engine/orders/delayed.ts';
 import { findOrder, orderStatus } from '../../engine/orders/orders.ts';
 import {
   isDelayedOrder,
+  orderCreated,
   orderIdAt,
   orderMaker,
   orderOwner,
   orderToken,
   tokenMarket,
+  walletSigner,
 } from '../../engine/reads.ts';
 import { ADDRESS_WORDS, ID_WORDS, Status } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -80,7 +83,7 @@ export class OwnOrders {
   }
 
   /** Account row of a 20-byte address; 0 = none of its orders was ever accepted. */
-  owner(address: Uint8Array): number {
+  owner(address: Uint8Array): AccountRow | 0 {
     return findAccount(this.tables, bytesToWords(address, new Int32Array(ADDRESS_WORDS)), 0);
   }
 
@@ -106,11 +109,13 @@ export class OwnOrders {
 
   /**
    * Page of open orders from an offset on; undefined if the walk did not finish because too many orders were closed.
+   * @param agentsOf wallet whose agents' orders come first
    */
   async page(
     owner: number,
     filter: OrderFilter,
     offset: number,
+    agentsOf: AccountRow | 0 = 0,
   ): Promise<Page<OrderView> | undefined> {
     const rows: OrderView[] = [];
     if (owner === 0 || [filter.maker, filter.market, filter.token].includes(NOBODY)) {
@@ -121,7 +126,9 @@ export class OwnOrders {
       if (pieces > 0) await nextIteration();
       const cursor = places.at(-1) ?? HEAD;
       rows.length = cursor.taken;
-      const piece = await this.sequenceLock.read(() => this.walk(owner, filter, offset, cursor));
+      const piece = await this.sequenceLock.read(() =>
+        this.walk(owner, filter, offset, cursor, agentsOf),
+      );
       if (piece === undefined) {
         places.pop();
         continue;
@@ -140,14 +147,16 @@ export class OwnOrders {
     filter: OrderFilter,
     offset: number,
     cursor: OwnOrdersCursor,
+    agentsOf: AccountRow | 0,
   ): Piece | undefined {
     const { orderI } = this.tables;
     let orderRow = cursor.orderRow;
     const rows: OrderView[] = [];
     let passed = cursor.passed;
     if (orderRow === 0) {
-      // Those that wait for a taker delay come first: they are in no list.
-      for (const row of delayedOf(this.tables, owner as AccountRow)) {
+      // Those of agents are in lists of others; those that wait for a taker delay are in none.
+      const first = [...this.ofAgents(agentsOf), ...delayedOf(this.tables, owner as AccountRow)];
+      for (const row of first) {
         if (!this.passes(row, filter)) continue;
         if (passed >= offset) rows.push(openOrderRow(this.tables, row));
         passed += 1;
@@ -168,6 +177,26 @@ export class OwnOrders {
       orderRow = nextOwned(this.tables, orderRow);
     }
     return { rows, passed, next: undefined };
+  }
+
+  /** Open orders of the agents of a wallet, newest first. */
+  private ofAgents(wallet: AccountRow | 0): OrderRow[] {
+    const { tables } = this;
+    return agentsOfWallet(tables, wallet)
+      .flatMap((agent) => agentOpenOrders(tables, agent))
+      .sort((a, b) => orderCreated(tables, b) - orderCreated(tables, a) || b - a);
+  }
+
+  /** Page of the open orders of a wallet: those of its agents, and those of its signer. */
+  ofWallet(
+    wallet: AccountRow | 0,
+    filter: OrderFilter,
+    offset: number,
+  ): Promise<Page<OrderView> | undefined> {
+    const signer = wallet === 0 ? 0 : walletSigner(this.tables, wallet);
+    const isOther = filter.maker !== 0 && filter.maker !== wallet;
+    const its = { ...filter, maker: isOther ? NOBODY : wallet };
+    return this.page(signer, its, offset, wallet);
   }
 
   private isStillOpen(owner: number, orderRow: OrderRow, id: Int32Array): boolean {

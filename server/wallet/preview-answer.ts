@@ -142,14 +142,17 @@ function reasonOf(seen: Seen): Answer['reason'] {
     free: microText(held?.free ?? 0),
     reserved: microText(held?.reserved ?? 0),
   };
+  const left = microText(Math.max(0, payer?.agent?.left ?? 0));
   const words = wordsOf(code, {
     ...facts,
+    left,
     isBuy,
     size: microText(Math.min(asked, Number.MAX_SAFE_INTEGER)),
     filled: microText(preview.filled),
     least: microText(minSize),
     tick: microText((PIPS_PER_UNIT / grid) * MICRO_PER_PIP),
   });
+  if (code === 'AGENT_CASH') return { code, words, needed: facts.needed, left };
   return code === 'NOT_ENOUGH_BALANCE' ? { code, words, ...facts } : { code, words };
 }
 

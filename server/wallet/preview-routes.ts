@@ -4,6 +4,7 @@
  *
  * Thread: I/O. It reads applied state, which may be some milliseconds ahead of the log.
  */
+import { findAgent } from '../../engine/ledger/agents.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import {
   FacingOrders,
@@ -14,11 +15,11 @@ import {
 import { type Payer, readPayer } from '../../engine/orders/payer.ts';
 import { previewOrder } from '../../engine/orders/preview.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
-import { lastBatch, marketFlags, tokenMarket } from '../../engine/reads.ts';
+import { lastBatch, marketFlags, tokenMarket, walletSigner } from '../../engine/reads.ts';
 import { seasonIsEnding } from '../../engine/season.ts';
 import { ADDRESS_WORDS, MarketFlag } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
-import type { AccountRow, TokenRow } from '../../engine/tables/units.ts';
+import type { AccountRow, AgentRow, TokenRow } from '../../engine/tables/units.ts';
 import type { KeyOwner } from '../auth/auth.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import type { WalletFactories } from '../auth/wallet-factory.ts';
@@ -42,12 +43,14 @@ import {
   PreviewBody,
   type PreviewRequest,
 } from './preview-schemas.ts';
+import { refuseForeign, type WalletAccess } from './wallet-access.ts';
 
 export interface PreviewParts {
   readonly tables: Tables;
   readonly texts: TokenTexts;
   readonly sequenceLock: SequenceLockReader;
   readonly factories: WalletFactories;
+  readonly access: WalletAccess;
   /** @param address lower case */
   readonly isBanned: (address: string) => boolean;
   /** Market time, in unix milliseconds. */
@@ -81,11 +84,12 @@ export const PREVIEW_ROUTES = [
   ),
 ];
 
-/** Accounts of a caller: the wallet that would pay, and the address whose key signs. */
+/** Accounts of a caller: the wallet that would pay, and the address whose key signs, as its agent or not. */
 interface Accounts {
   readonly wallet: Uint8Array;
   readonly account: AccountRow | 0;
   readonly owner: AccountRow | 0;
+  readonly agent: AgentRow | 0;
 }
 
 /** Result of the read of everything but the book. */
@@ -121,19 +125,25 @@ class Previews {
     const token = texts.find(sent.tokenId);
     if (token === 0) return context.reply(404, UNKNOWN_BOOK);
     const ticket = ticketOf(token, sent, this.parts.now());
+    const named = sent.wallet;
+    const payer =
+      caller === undefined || named === undefined
+        ? undefined
+        : await this.parts.access.readable(named, caller.address);
+    if (named !== undefined && payer === undefined) return refuseForeign(context);
     const seen = await sequenceLock.readWith(
-      () => this.find(ticket, sent, caller),
+      () => this.find(ticket, sent, caller, payer),
       (found) => this.see(ticket, found),
     );
     const { wallet } = seen;
-    const named = {
+    const texted = {
       tokenId: texts.tokenId(token),
       conditionId: texts.conditionId(tokenMarket(tables, token)),
       orderType: sent.orderType,
       expiration: sent.expiration ?? 0,
       wallet: wallet === undefined ? '' : checksumAddress(wallet),
     };
-    context.reply(200, JSON.stringify(answerOf(seen, named)));
+    context.reply(200, JSON.stringify(answerOf(seen, texted)));
   }
 
   /** Reads all but the book, in one state of the tables. */
@@ -141,6 +151,7 @@ class Previews {
     ticket: Ticket,
     { signatureType = PLAIN }: PreviewRequest,
     caller: KeyOwner | undefined,
+    named: Uint8Array | undefined,
   ): Found {
     const { tables } = this.parts;
     const { token } = ticket;
@@ -153,9 +164,9 @@ class Previews {
       isSeasonEnding: seasonIsEnding(tables),
     };
     if (caller === undefined) return { ...found, account: 0 };
-    const { account, owner, wallet } = this.accountsOf(signatureType, caller.address);
+    const { account, agent, owner, wallet } = this.accountsOf(signatureType, caller.address, named);
     const isOwn = sameBytes(wallet, caller.address);
-    const payer = readPayer(tables, account, owner, isOwn, token);
+    const payer = readPayer(tables, account, owner, isOwn, token, agent, this.parts.now());
     return { ...found, account, wallet, payer };
   }
 
@@ -197,16 +208,26 @@ class Previews {
     return reason === RejectReason.marketNotReady ? state : REJECTS[reason].code;
   }
 
-  /** Returns the first wallet of a signature type that has an account, or its usual one. */
-  private accountsOf(signatureType: number, address: Uint8Array): Accounts {
+  /**
+   * Returns the first wallet of a signature type that has an account, or its usual one.
+   * @param named wallet in place of those of the type
+   */
+  private accountsOf(
+    signatureType: number,
+    address: Uint8Array,
+    named: Uint8Array | undefined,
+  ): Accounts {
     const { tables } = this.parts;
     const owner = findAccount(tables, bytesToWords(address, this.words), 0);
-    const wallets = this.walletsOf(signatureType, address);
+    const wallets = named === undefined ? this.walletsOf(signatureType, address) : [named];
     for (const wallet of wallets) {
       const account = findAccount(tables, bytesToWords(wallet, this.words), 0);
-      if (account !== 0) return { wallet, account, owner };
+      if (account === 0) continue;
+      const agent = findAgent(tables, account, bytesToWords(address, this.words), 0);
+      const isSigner = owner !== 0 && walletSigner(tables, account) === owner;
+      return { wallet, account, owner, agent: isSigner ? 0 : agent };
     }
-    return { wallet: wallets[0] ?? address, account: 0, owner };
+    return { wallet: wallets[0] ?? address, account: 0, owner, agent: 0 };
   }
 }
 

@@ -2,6 +2,7 @@
 import { boundsOf } from '../common/json-measure.ts';
 import { REFUSAL_FACTS } from '../common/refusals.ts';
 import { type Static, Type } from '../common/schema.ts';
+import { OWN_WALLET } from './agent-schemas.ts';
 
 /** Decimals with the digits of the largest amount. */
 const AMOUNT = '^(?:0|[1-9]\\d{0,9})(?:\\.\\d{1,6})?$';
@@ -40,6 +41,7 @@ export const PreviewBody = Type.Object({
   signatureType: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 3, description: 'a whole number from 0 to 3' }),
   ),
+  wallet: OWN_WALLET,
 });
 export type PreviewRequest = Static<typeof PreviewBody>;
 
@@ -78,6 +80,7 @@ export const PreviewAnswer = Type.Object(
           needed: Type.Optional(Type.String({ description: REFUSAL_FACTS.needed })),
           free: Type.Optional(Type.String({ description: REFUSAL_FACTS.free })),
           reserved: Type.Optional(Type.String({ description: REFUSAL_FACTS.reserved })),
+          left: Type.Optional(Type.String({ description: REFUSAL_FACTS.left })),
         },
         { additionalProperties: false },
       ),

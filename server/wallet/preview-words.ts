@@ -15,6 +15,8 @@ export interface WordFacts {
   readonly needed: string;
   readonly free: string;
   readonly reserved: string;
+  /** Cash that the agent may still spend on the day. */
+  readonly left: string;
 }
 
 type Words = string | ((facts: WordFacts) => string);
@@ -45,6 +47,12 @@ const WORDS = {
   TOO_MANY_OPEN_ORDERS: 'You have as many open orders as you may have. Cancel some of them first.',
   EXPOSURE_TOO_HIGH:
     'This is more than one person may have at stake here. Sell or cancel something first, or buy less.',
+  AGENT_ENDED:
+    'This agent may not trade for the wallet any more. The owner has to authorise it again.',
+  AGENT_MARKET: 'The owner of the wallet has not authorised this agent for this market.',
+  AGENT_ORDER_SIZE: 'This order is larger than the owner of the wallet allows this agent.',
+  AGENT_CASH: ({ left, needed }) =>
+    `This order may cost ${needed}, and the agent may spend ${left} more on this day (UTC).`,
   TOO_MANY_DELAYED_ORDERS:
     'Too many of your orders wait for the delay of their markets. Cancel one, or try again soon.',
   NO_ROOM: 'The exchange has no room for this order now.',

@@ -5,7 +5,7 @@
  * Thread: I/O.
  */
 import type { Profile, ProfileFault, Profiles } from '../auth/profiles.ts';
-import { DERIVED_TYPES, type WalletFactories, Wallets } from '../auth/wallet-factory.ts';
+import { type WalletFactories, Wallets } from '../auth/wallet-factory.ts';
 import { bodyFault } from '../common/body-fault.ts';
 import { errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
@@ -44,9 +44,6 @@ export const PROFILE_ROUTES = [
     },
     ({ factories, profiles }: ProfileParts) => {
       const wallets = new Wallets(factories);
-      const isOwn = (wallet: Uint8Array, signer: Uint8Array): boolean =>
-        bytesToHex(wallet, 0, ADDRESS_BYTES) === bytesToHex(signer, 0, ADDRESS_BYTES) ||
-        DERIVED_TYPES.some((type) => wallets.ownershipOf(type, wallet, signer) === 'derived');
       return (context, _query, { address }) =>
         readJson(context, PROFILE_BOUNDS, async (sent) => {
           if (!profileBody.matches(sent)) {
@@ -56,7 +53,7 @@ export const PROFILE_ROUTES = [
           const wallet = new Uint8Array(ADDRESS_BYTES);
           if (named === undefined) wallet.set(address);
           else hexToBytes(named, ADDRESS_BYTES, wallet, 0);
-          if (!isOwn(wallet, address))
+          if (!wallets.isOwn(wallet, address))
             return context.reply(REFUSALS.WALLET_FOREIGN.status, errorBody('WALLET_FOREIGN'));
           const wanted = {
             ...(name !== undefined && { name }),

@@ -18,11 +18,13 @@ import { AccountTexts } from '../market-data/account-texts.ts';
 import type { MarketLookup } from '../market-data/texts.ts';
 import { statementCsv, statementRow } from './statement-rows.ts';
 import { STATEMENT_PAGE, STATEMENT_QUERY, StatementAnswer } from './statement-schemas.ts';
+import { refuseForeign, type WalletAccess } from './wallet-access.ts';
 
 export interface StatementRouteParts {
   readonly tables: Tables;
   readonly infos: MarketLookup;
   readonly statements: StatementsReader;
+  readonly access: WalletAccess;
 }
 
 const LEDGER_OFF = errorBody('LEDGER_OFF');
@@ -43,20 +45,22 @@ export const STATEMENT_ROUTES = [
       answer: StatementAnswer,
       media: ['application/json', 'text/csv'],
       conflicts: true,
-      does: 'every entry of the own wallet in the ledger, newest first: `limit next_cursor`; CSV by `Accept`',
+      does: 'every entry of the own wallet in the ledger, newest first: `limit wallet next_cursor`; CSV by `Accept`',
     },
-    ({ infos, statements, tables }: StatementRouteParts) => {
+    ({ access, infos, statements, tables }: StatementRouteParts) => {
       const names = new AccountTexts(tables, infos);
       const words = new Int32Array(ADDRESS_WORDS);
-      return (context, query, { address }) => {
+      return async (context, query, { address }) => {
         if (!ledgerIsOn(tables)) return context.reply(409, LEDGER_OFF);
+        const wallet = await access.readable(query.wallet, address);
+        if (wallet === undefined) return refuseForeign(context);
         const cursor = query.next_cursor ?? '';
         const before = cursor === '' ? Number.POSITIVE_INFINITY : offsetOf(cursor);
         if (before === -1) return context.reply(400, INVALID_CURSOR);
         const limit = query.limit ?? STATEMENT_PAGE;
         let found: NumberedEntry[];
         try {
-          const account = findAccount(tables, bytesToWords(address, words), 0);
+          const account = findAccount(tables, bytesToWords(wallet, words), 0);
           found = statements.ofWallet(account, before, limit + 1);
         } catch (error) {
           if (!(error instanceof ProjectionUnready)) throw error;

@@ -4,6 +4,7 @@
  */
 import { compileQuery } from '../common/query.ts';
 import { type Static, Type } from '../common/schema.ts';
+import { OWN_WALLET } from './agent-schemas.ts';
 
 export const STATEMENT_MAX = 1_000;
 export const STATEMENT_PAGE = 100;
@@ -16,6 +17,7 @@ const StatementQueryShape = Type.Object({
       description: `entries of a page, ${STATEMENT_PAGE} unless said, ${STATEMENT_MAX} at most`,
     }),
   ),
+  wallet: OWN_WALLET,
   next_cursor: Type.Optional(
     Type.String({ error: 'invalid next_cursor', description: 'a cursor of the page before' }),
   ),

@@ -26,6 +26,7 @@ import { crc32 } from 'node:zlib';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
 import { type Capacities, fillRows } from '../../engine/tables/capacities.ts';
 import {
+  Agent,
   FILL_WORDS,
   InviteBatch,
   Ledger,
@@ -86,6 +87,8 @@ interface SnapshotHeader {
   readonly seasons?: number;
   /** Not 0 with accounts of the house. */
   readonly houses?: number;
+  /** Agents of wallets ever. */
+  readonly agents?: number;
 }
 
 export interface SnapshotInfo {
@@ -105,7 +108,7 @@ const MAGIC = 0x474d4942;
  * ledger, which may have ids of operators that are texts. Formats 5 and 6 are read as 7 and 8 without such ids.
  * Format 9: a market has or had a fee schedule, with or without a ledger. All else is as in 7 and 8.
  * Format 10: as 9, and a market has or had a taker delay, an order waited for one, a wallet relayed a batch, a fill was
- * not settled at once, or a season has ended; with invitations, limits of wallets or accounts of the house, too.
+ * not settled at once, or a season has ended; with invitations, limits of wallets, accounts of the house or agents, too.
  */
 const FORMAT = 7;
 const FORMAT_WITH_LEDGER = 8;
@@ -176,6 +179,7 @@ export class SnapshotFiles {
       t.state[State.openOrdersPerWallet]! + t.ledger[Ledger.exposurePerWallet]! > 0 ? 1 : 0;
     const seasons = t.ledger[Ledger.seasons]!;
     const houses = t.ledger[Ledger.newestHouse]!;
+    const agents = t.agentI[Agent.rows]!;
     const copies = [...usedSpans(t), ...fillSpans(t, firstFill)].map((span) => ({
       ...span,
       copy: copyOf(t.memory.buffers[span.name].subarray(span.start, span.start + span.bytes)),
@@ -200,7 +204,7 @@ export class SnapshotFiles {
         }
         spans.push({ name, start, bytes, sum: sum.text() });
       }
-      const ever = { feeSchedules, delays, relayed, seasons, invites, limits, houses };
+      const ever = { feeSchedules, delays, relayed, seasons, invites, limits, houses, agents };
       writeAll(file, trailerOf({ sequence, capacities, firstFill, spans, ...ever }));
       if (this.isFlushed) fsyncSync(file);
       closeSync(file);
@@ -295,6 +299,7 @@ function trailerOf(header: SnapshotHeader): Buffer {
 /** Format by what older versions cannot read. The spans of a ledger exist only with one. */
 function formatOf(header: SnapshotHeader): number {
   const {
+    agents = 0,
     delays = 0,
     feeSchedules,
     houses = 0,
@@ -304,7 +309,8 @@ function formatOf(header: SnapshotHeader): number {
     seasons = 0,
     spans,
   } = header;
-  if (delays + relayed + seasons + invites + limits + houses > 0) return FORMAT_WITH_DELAYS;
+  const later = delays + relayed + seasons + invites + limits + houses + agents;
+  if (later > 0) return FORMAT_WITH_DELAYS;
   if (feeSchedules !== undefined && feeSchedules > 0) return FORMAT_WITH_SCHEDULES;
   return spans.some(({ name }) => name === 'ledger') ? FORMAT_WITH_LEDGER : FORMAT;
 }

@@ -17,7 +17,7 @@ const REFERENCE_END = '<!-- end of reference -->';
 
 /** The intro of the README names these and the exceptions. */
 const REMOTE_FLAGS = ['--json', '--url'];
-const WITHOUT_JSON = ['book', 'clock accept'];
+const WITHOUT_JSON = ['book', 'clock accept', 'mcp'];
 
 const OPTIONS = `## Options
 
@@ -85,7 +85,7 @@ test('the README of the command line has the text that the table gives', () => {
   assert.equal(held.trim(), reference(), 'paste what is expected between the marks');
 });
 
-test('every command that sends requests to a node takes its address, and all but two answer as JSON', () => {
+test('every command that sends requests to a node takes its address, and all but three answer as JSON', () => {
   for (const [name, { node, options = {} }] of Object.entries(COMMANDS)) {
     if (node !== 'remote') continue;
     assert('--url <url>' in options, name);

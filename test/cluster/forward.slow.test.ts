@@ -24,6 +24,7 @@ import { freshSeed, Random } from '../common/random.ts';
 import { plainRefusal } from '../common/refused.ts';
 import { cli } from '../common/run-cli.ts';
 import { bodyOf, type Signed, Trader } from '../common/traders.ts';
+import { Agent, NEWEST, signedBy } from '../mcp/agent.ts';
 import { type Cluster, NEEDS_ETCD, sharedCluster, traderOf, WAIT_MS } from './whole-cluster.ts';
 
 useCompiledNodes();
@@ -119,7 +120,7 @@ function operationsOf(route: string): OperationName[] {
 }
 
 describe('any node takes orders', NEEDS_ETCD, () => {
-  const on = sharedCluster({ ...TINY, ...LONG });
+  const on = sharedCluster({ ...TINY, ...LONG, MCP: 'on' });
   test(
     'a follower answers a random stream over HTTP and WebSockets like a single node over HTTP, byte for byte',
     on(async (cluster) => {
@@ -235,6 +236,27 @@ describe('any node takes orders', NEEDS_ETCD, () => {
       assert(checked >= 1 && checked <= 11, `${checked}`);
       assert(checked + requests >= 14 && calls >= 15, `${checked} ${requests} ${calls}`);
       assert.deepEqual([operations, ofLeader], [0, 0]);
+    }),
+  );
+
+  test(
+    'the tools of a follower place and cancel orders that the leader decides',
+    on(async (cluster) => {
+      const { market } = cluster;
+      const erin = await traderOf(cluster, 'erin');
+      const [follower] = await followersOf(cluster);
+      assert(follower);
+      const agent = await Agent.overHttp(follower, NEWEST, signedBy(erin));
+      const order = erin.sign({ market, side: 'BUY', ticks: 1, shares: 5 });
+      const placing = { without_preview: true, signed_order: order.item };
+      const placed = await agent.call('place', placing);
+      assert.deepEqual([placed.order_id, placed.status], [order.id, 'live']);
+      const again = await agent.call('place', placing);
+      assert.deepEqual([again.order_id, again.status], [order.id, 'live']);
+      const { order_ids } = await agent.call('cancel', { order_id: order.id });
+      assert.deepEqual(order_ids, [order.id]);
+      assert.equal((await agent.refused('cancel', { order_id: order.id })).code, 'ORDER_NOT_OPEN');
+      await agent.close();
     }),
   );
 

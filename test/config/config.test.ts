@@ -64,6 +64,7 @@ test('every default of the contract holds without any variable', () => {
     demo: true,
     demoTraders: true,
     app: 'demo',
+    mcp: false,
     resultCodes: false,
     faults: 'off',
     readyRoute: true,

@@ -391,7 +391,8 @@ export class EngineDriver {
       (isTooLarge(line) ? PrecheckFlags.tooLarge : 0) |
       (faults.includes('private') ? PrecheckFlags.taker : 0) |
       (faults.includes('forged') ? PrecheckFlags.signature : 0) |
-      (line.derived === true ? PrecheckFlags.derivedWallet : 0)
+      (line.derived === true ? PrecheckFlags.derivedWallet : 0) |
+      (line.foreign === true ? PrecheckFlags.foreignWallet : 0)
     );
   }
 }

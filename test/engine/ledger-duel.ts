@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import {
+  encodeAgent,
   encodeFunds,
   encodeHouse,
   encodeInvite,
@@ -11,6 +12,7 @@ import {
   encodeRelay,
   encodeResolve,
   encodeResolveStep,
+  encodeRevokeAgent,
   encodeRevokeInvites,
   encodeSeason,
   encodeSeasonStep,
@@ -20,6 +22,7 @@ import {
   type WalletLimits,
 } from '../../engine/commands.ts';
 import { Event, EventBuffer, EventKind, eventWords } from '../../engine/events.ts';
+import { agentEntries, agentLeft, agentView, findAgent } from '../../engine/ledger/agents.ts';
 import { findPosition } from '../../engine/ledger/positions.ts';
 import {
   begunAtDeadline,
@@ -49,6 +52,7 @@ import { ACCOUNT_I, State } from '../../engine/tables/layout.ts';
 import type { AccountRow, MarketRow, Pips, TokenRow } from '../../engine/tables/units.ts';
 import { Duel } from './duel.ts';
 import { addressWords, idWords, ROOMY } from './engine-driver.ts';
+import type { AgentLine, NaiveAgent } from './naive-agents.ts';
 import { type NaiveOrder, settlement } from './naive-book.ts';
 import {
   type FundsLine,
@@ -77,6 +81,7 @@ export interface SeasonStepLine {
 }
 
 export type LedgerCommand =
+  | AgentLine
   | Command
   | FundsLine
   | HouseLine
@@ -154,6 +159,8 @@ export class LedgerDuel {
         return this.#withdrawProposal(command);
       case 'step':
         return this.#step(command);
+      case 'agent':
+        return this.#agent(command);
       case 'house':
         return this.#house(command);
       case 'season':
@@ -185,6 +192,7 @@ export class LedgerDuel {
     for (const fill of command.kind === 'print' ? [] : outcome.fills) {
       const market = this.duel.naive.marketOf(fill.takerToken)!;
       this.ledger.settle(fill, 1 + this.duel.naive.markets.indexOf(market));
+      this.ledger.agents.settle(fill, this.#now);
     }
     this.#statement();
     return outcome.reason;
@@ -324,6 +332,48 @@ export class LedgerDuel {
     const resolution = isKnown ? resolutionOf(this.driver.t, market as MarketRow) : undefined;
     assert.equal(resolution?.isDone ?? false, ledger.done.has(market), 'the end of a resolution');
     return reason;
+  }
+
+  #agent(line: AgentLine): RejectReasonCode {
+    const { isDerived, terms } = line;
+    const closed = this.driver.t.state[State.closed]!;
+    const fields = {
+      wallet: addressWords(line.wallet),
+      agent: addressWords(line.agent),
+      owner: addressWords(line.owner),
+      isDerived,
+    };
+    const reason = this.driver.apply((out) =>
+      terms === undefined
+        ? encodeRevokeAgent(out, fields)
+        : encodeAgent(out, fields, { ...terms, markets: terms.markets as readonly MarketRow[] }),
+    );
+    if (reason === RejectReason.tableFull) return reason;
+    const ended: NaiveAgent[] = [];
+    assert.equal(reason, this.ledger.agents.run(line, this.#now, ended), JSON.stringify(line));
+    const ids = new Set(this.duel.naive.endAgents(ended));
+    const found = this.driver.endedFrom(closed);
+    assert.deepEqual(new Set(found.map(({ id }) => id)), ids, 'orders of an agent that ends');
+    assert(found.every((end) => end.reason === 'canceled'));
+    this.#statement();
+    return reason;
+  }
+
+  #compareAgents(): void {
+    const { t } = this.driver;
+    const agents = this.ledger.agents.all();
+    assert.equal(agentEntries(t).length, 4 * agents.length, 'agents are counted');
+    for (const agent of agents) {
+      const wallet = findAccount(t, addressWords(agent.wallet), 0);
+      const row = findAgent(t, wallet, addressWords(agent.agent), 0);
+      assert(row !== 0, `agent ${agent.agent} of ${agent.wallet}`);
+      const { agents: naive } = this.ledger;
+      const { openOrders, reserved } = agentView(t, row, this.#now);
+      const found = [agentLeft(t, row, this.#now), reserved].map(BigInt);
+      const expected = [naive.left(agent, this.#now), naive.reserved(agent)];
+      assert.deepEqual(found, expected, `what ${agent.agent} may spend of ${agent.wallet}`);
+      assert.equal(openOrders, naive.openOrders(agent));
+    }
   }
 
   #house(line: HouseLine): RejectReasonCode {
@@ -472,6 +522,7 @@ export class LedgerDuel {
     assert.equal(resolving, ledger.resolutions.size - ledger.done.size);
     assert.equal(nextResolving(t) !== 0, resolving > 0);
     this.#compareProposals();
+    this.#compareAgents();
   }
 
   #compareProposals(): void {

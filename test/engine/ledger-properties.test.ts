@@ -47,6 +47,15 @@ const ALL_MET: readonly (readonly [kind: string, rule: keyof typeof RejectReason
   ...(['accepted', 'seasonEnding', 'walletUnknown'] as const).map(
     (rule) => ['house', rule] as const,
   ),
+  ...(
+    'accepted idRepeated agentInvalid amountInvalid agentEndInvalid agentsFull agentUnknown ' +
+    'walletUnknown walletForeign marketUnknown'
+  )
+    .split(' ')
+    .map((rule) => ['agent', rule as keyof typeof RejectReason] as const),
+  ...(['agentEnded', 'agentMarket', 'agentSize', 'agentCash'] as const).map(
+    (rule) => ['order', rule] as const,
+  ),
   ['order', 'exposureTooHigh'],
   ['order', 'tooManyOpen'],
   ...(['amountInvalid', 'idRepeated', 'seasonBusy', 'seasonEnding'] as const).map(

@@ -6,6 +6,7 @@
  */
 import type { Random } from '../common/random.ts';
 import type { LedgerCommand } from './ledger-duel.ts';
+import type { AgentLine } from './naive-agents.ts';
 import type {
   FundsLine,
   HouseLine,
@@ -20,6 +21,7 @@ import type {
 
 type KeptLine = FundsLine | ResolveLine | WithdrawLine;
 
+import type { OrderLine } from './naive-types.ts';
 import { BUSY, MARKETS, Stream, type StreamShape } from './stream.ts';
 
 const SHARE = 1_000_000;
@@ -27,6 +29,12 @@ const SHARE = 1_000_000;
 const WALLETS = BUSY.accounts + 2;
 /** Wallets that may become accounts of the house. */
 const HOUSES = [1, 2, 3];
+/** Addresses that may become agents; the last one is a wallet, too. */
+const AGENTS = [901, 902, 903, 904, 2];
+/** The first of further ones, so that a wallet has too many. */
+const MORE_AGENTS = 910;
+const AGENTS_OF_WALLET = 8;
+const DAY = 86_400_000;
 const RECENT_MAX = 40;
 const BAD_AMOUNTS = [0, -1, 0.5, Number.NaN, 2 ** 53, 2 ** 60, Number.POSITIVE_INFINITY];
 
@@ -40,6 +48,8 @@ export class LedgerStream {
   #key = 0;
   /** Number of the next code. */
   #code = 1;
+  /** Agents that were authorised, the newest last. */
+  readonly #agents: Pick<AgentLine, 'agent' | 'owner' | 'wallet'>[] = [];
   readonly #setUp: (() => LedgerCommand)[];
 
   constructor(random: Random, shape: Partial<StreamShape> = {}) {
@@ -61,12 +71,13 @@ export class LedgerStream {
     const random = this.#random;
     const setUp = this.#setUp.shift();
     if (setUp !== undefined) return setUp();
-    if (random.chance(0.05)) return this.#pass();
+    if (random.chance(0.1)) return this.#pass();
     if (random.chance(86)) return this.#order();
     if (this.#resolving.length > 0 && random.chance(40)) return this.#step();
     if (this.#recent.length > 0 && random.chance(6)) return this.#again();
     if (random.chance(15)) return this.#relay();
     if (random.chance(10)) return this.#invitation();
+    if (random.chance(12)) return this.#agent();
     if (random.chance(1)) return this.#house();
     if (random.chance(0.5)) return this.#keep(this.#resolve());
     if (random.chance(1.5)) return this.#keep(this.#propose());
@@ -133,7 +144,7 @@ export class LedgerStream {
   }
 
   #pass(): LedgerCommand {
-    const days = this.#random.pick([150, 399, 401, 800]);
+    const days = this.#random.pick([0.2, 1, 1, 150, 399, 401, 800]);
     const command = this.#orders.pass(days * 86_400_000);
     if (command.kind === 'at') this.#time = command.time;
     return command;
@@ -142,7 +153,62 @@ export class LedgerStream {
   #order(): LedgerCommand {
     const command = this.#orders.next();
     if (command.kind === 'at') this.#time = command.time;
-    return command;
+    return command.kind === 'order' && this.#random.chance(12) ? this.#byAgent(command) : command;
+  }
+
+  /** Lets an agent sign an order, of a wallet that mostly has it. */
+  #byAgent({ derived, ...line }: OrderLine): OrderLine {
+    const random = this.#random;
+    const of = this.#agents.length > 0 && random.chance(85) ? random.pick(this.#agents) : undefined;
+    const { agent, wallet } = of ?? { agent: random.pick(AGENTS), wallet: line.maker };
+    const isForeign = random.chance(70);
+    return {
+      ...line,
+      maker: wallet,
+      signer: agent,
+      signatureType: isForeign ? random.below(3) : 1 + random.below(2),
+      ...(isForeign ? { foreign: true as const } : {}),
+    };
+  }
+
+  /** Authorises more agents of a wallet than it may have. */
+  #crowd(wallet: number): void {
+    const terms = { cash: SHARE, size: SHARE, end: this.#time + DAY, markets: [] };
+    for (let i = 0; i <= AGENTS_OF_WALLET; i++) {
+      const line = { kind: 'agent' as const, wallet, agent: MORE_AGENTS + i, owner: wallet };
+      this.#setUp.push(() => ({ ...line, isDerived: false, terms }));
+    }
+  }
+
+  #agent(): AgentLine {
+    const random = this.#random;
+    const known =
+      this.#agents.length > 0 && random.chance(50) ? random.pick(this.#agents) : undefined;
+    const owner = 1 + random.below(WALLETS);
+    if (random.chance(3)) this.#crowd(owner);
+    const line = {
+      kind: 'agent' as const,
+      wallet: random.chance(60) ? owner : random.chance(3) ? 98 : 1 + random.below(WALLETS),
+      agent: random.pick(AGENTS),
+      owner,
+      isDerived: random.chance(10),
+      ...known,
+    };
+    if (random.chance(15)) return line;
+    this.#agents.push({ wallet: line.wallet, agent: line.agent, owner: line.owner });
+    if (this.#agents.length > 12) this.#agents.shift();
+    const isBad = random.chance(3);
+    const end = this.#time + random.pick([1, 5_000, 60_000, DAY, 366 * DAY]);
+    const markets = Array.from({ length: random.below(3) }, () =>
+      random.chance(2) ? 99 : 1 + random.below(MARKETS.length),
+    );
+    const terms = {
+      cash: isBad ? random.pick(BAD_AMOUNTS) : random.pick([0, 1, 40, 200]) * SHARE,
+      size: random.chance(2) ? random.pick(BAD_AMOUNTS) : random.between(1, 60) * SHARE,
+      end: random.chance(3) ? this.#time + random.pick([0, -1, 0.5, 367 * DAY]) : end,
+      markets: random.chance(60) ? [] : markets,
+    };
+    return { ...line, terms };
   }
 
   #keep<T extends KeptLine>(line: T): T {

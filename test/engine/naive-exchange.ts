@@ -4,6 +4,7 @@
  * docs/protocol.md#order-of-checks
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import type { NaiveAgent, NaiveAgents } from './naive-agents.ts';
 import {
   NaiveMarket,
   type NaiveOrder,
@@ -48,6 +49,7 @@ export interface Purse {
   isHouse(wallet: number): boolean;
   /** Begins resolutions that are due in a batch of this time. */
   beginDue(now: number): void;
+  readonly agents: NaiveAgents;
   /** Gives everything back that a fill moved. */
   takeBack(fill: FillLine, market: number): void;
 }
@@ -115,10 +117,24 @@ export class NaiveExchange {
     this.#bindings.set(wallet, signer);
     const out = settlement();
     if (before === undefined || before === signer) return [];
-    const isIts = ({ line }: NaiveOrder): boolean =>
-      line.maker === wallet && line.signer === before;
+    const agents = this.purse?.agents.end((each) => each.wallet === wallet, 'revoked') ?? [];
+    const isIts = (order: NaiveOrder): boolean =>
+      (order.line.maker === wallet && order.line.signer === before) ||
+      this.purse?.agents.isSignedBy(order, agents) === true;
     this.#closeWhere(isIts, 'canceled', out);
     return out.ended.map(({ id }) => id);
+  }
+
+  /** Cancels the open orders of agents; returns their ids. */
+  endAgents(agents: readonly NaiveAgent[], out = settlement()): number[] {
+    const isIts = (order: NaiveOrder): boolean => this.purse!.agents.isSignedBy(order, agents);
+    this.#closeWhere(isIts, 'canceled', out);
+    return out.ended.map(({ id }) => id);
+  }
+
+  /** Binds a wallet as an order of its signer does. */
+  bind(wallet: number, signer: number): void {
+    this.#bindings.set(wallet, signer);
   }
 
   /** Marks a market as resolved: no change makes it trade again. */
@@ -170,7 +186,11 @@ export class NaiveExchange {
         return this.#place(command, out);
       case 'cancel': {
         const mine = this.#closeWhere(
-          ({ line }) => line.id === command.id && line.signer === command.signer,
+          ({ line }) =>
+            line.id === command.id &&
+            (line.signer === command.signer ||
+              (this.purse?.agents.isOfAgent(line.id) === true &&
+                this.#bindings.get(line.maker) === command.signer)),
           'canceled',
           out,
         );
@@ -210,6 +230,7 @@ export class NaiveExchange {
       }
       case 'at':
         this.#time = command.time;
+        this.#endAgents(out);
         this.#passTime(out);
         this.purse?.beginDue(this.#time);
         // Nobody is answered.
@@ -217,6 +238,13 @@ export class NaiveExchange {
         out.taking = 0n;
         return RejectReason.accepted;
     }
+  }
+
+  #endAgents(out: Settlement): void {
+    if (this.purse === undefined) return;
+    const isOver = ({ state, terms }: NaiveAgent): boolean =>
+      state === 'active' && terms.end <= this.#time;
+    this.endAgents(this.purse.agents.end(isOver, 'ended'), out);
   }
 
   #settleWhere(isMeant: (each: UnsettledFill) => boolean): void {
@@ -304,6 +332,11 @@ export class NaiveExchange {
       const fee = line.side === 'BUY' ? market.largestFee(line.shares, price) : 0n;
       if (this.purse?.covers(line, fee) === false) market.close(each.order, 'unmatched', out);
       else market.delayed.push(each);
+    }
+    for (const each of market.delayed.toReversed()) {
+      if (this.purse?.agents.exceeds(each.order, this.#time) !== true) continue;
+      market.delayed = market.delayed.filter((other) => other !== each);
+      market.close(each.order, 'unmatched', out);
     }
   }
 
@@ -434,7 +467,15 @@ export class NaiveExchange {
     const unbound = this.purse === undefined ? line.signer : undefined;
     const bound = this.#bindings.get(line.maker) ?? unbound;
     const isFree = line.signatureType === 0 || line.derived === true;
-    if (!isFree && bound !== line.signer) return RejectReason.binding;
+    let agent: NaiveAgent | undefined;
+    if (line.foreign === true || (!isFree && bound !== line.signer)) {
+      const number = 1 + this.markets.indexOf(market);
+      const reason = this.purse?.agents.refusal(line, number);
+      if (reason === undefined)
+        return line.foreign === true ? RejectReason.signature : RejectReason.binding;
+      if (reason !== RejectReason.accepted) return reason;
+      agent = this.purse!.agents.find(line.maker, line.signer);
+    }
     if (this.purse?.covers(line) === false) return RejectReason.notEnough;
     const taker: NaiveOrder = {
       line,
@@ -445,21 +486,31 @@ export class NaiveExchange {
     };
     const plan = market.plan(taker, this.#policy);
     const takes = plan.steps.length > 0 || plan.stoppedBy !== undefined;
-    if (takes && line.side === 'BUY' && !line.postOnly) {
-      const fee = market.largestFee(line.shares, price);
+    const isTaker = takes && line.side === 'BUY' && !line.postOnly;
+    const fee = isTaker ? market.largestFee(line.shares, price) : 0n;
+    if (isTaker) {
       if (this.purse?.covers(line, fee) === false) return RejectReason.notEnough;
     }
     if (line.side === 'BUY' && this.purse?.exposes(line)) return RejectReason.exposureTooHigh;
+    if (agent !== undefined && line.side === 'BUY') {
+      const left = this.purse!.agents.left(agent, this.#time);
+      if (line.collateral + fee > left) return RejectReason.agentCash;
+    }
     if (!this.#mayRest(line)) return RejectReason.tooManyOpen;
-    if (!this.#mayHaveWallet(line)) return RejectReason.tooManyWallets;
+    const isListed = agent === undefined || this.purse!.agents.mayList(agent);
+    const rests = line.type === 'GTC' || line.type === 'GTD';
+    if (rests && !isListed) return RejectReason.tooManyOpen;
+    if (agent === undefined && !this.mayHaveWallet(line)) return RejectReason.tooManyWallets;
     const delay = Math.max(market.takerDelay, line.delay ?? 0);
     const isDelayed = takes && delay > 0;
     if (isDelayed && !this.#mayDelay(line)) return RejectReason.tooManyDelayed;
+    if (isDelayed && !isListed) return RejectReason.tooManyOpen;
 
     const unmatched = this.#matchRefusal(taker, market, plan, out);
     if (unmatched !== RejectReason.accepted) return unmatched;
     this.#accepted.add(line.id);
-    this.#bindings.set(line.maker, line.signer);
+    if (agent === undefined) this.#bindings.set(line.maker, line.signer);
+    else this.purse!.agents.accepted(line);
     if (isDelayed) {
       const due = this.#time + delay * 1_000;
       const expiry = line.expiration === 0 ? due : line.expiration * 1_000;
@@ -486,7 +537,7 @@ export class NaiveExchange {
     return waiting.filter(({ order }) => order.line.signer === signer).length < DELAYED_OF_OWNER;
   }
 
-  #mayHaveWallet({ maker, signer }: OrderLine): boolean {
+  mayHaveWallet({ maker, signer }: Pick<OrderLine, 'maker' | 'signer'>): boolean {
     if (this.walletsPerSigner === 0 || maker === signer) return true;
     const wallets = [...this.#bindings].filter(([wallet, to]) => to === signer && wallet !== to);
     const isKnown = wallets.some(([wallet]) => wallet === maker);

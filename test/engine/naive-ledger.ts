@@ -3,6 +3,7 @@
  * from the open orders each time. It is never made faster.
  */
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
+import { NaiveAgents } from './naive-agents.ts';
 import type { NaiveMarket, NaiveOrder } from './naive-book.ts';
 import type { NaiveExchange } from './naive-exchange.ts';
 import { NO_ID } from './naive-source.ts';
@@ -141,9 +142,12 @@ export class NaiveLedger {
   deposited = 0n;
   fees = 0n;
   rounding = 0n;
+  readonly agents: NaiveAgents;
   readonly #exchange: NaiveExchange;
   readonly #wallets = new Set<number>();
   readonly #houses = new Set<number>();
+  /** Addresses that got an account with an order of an agent. */
+  readonly #ofAgents = new Set<number>();
   readonly #requests = new Map<string, { readonly body: string; readonly time: number }>();
   /** Bound of texts that are kept at a time. */
   readonly #textsMax: number;
@@ -152,6 +156,20 @@ export class NaiveLedger {
     this.#exchange = exchange;
     this.#textsMax = textsMax;
     exchange.purse = this;
+    this.agents = new NaiveAgents({
+      markets: exchange.markets,
+      hasAccount: (wallet) => this.#wallets.has(wallet),
+      boundTo: (wallet) => exchange.boundTo(wallet),
+      mayBind: (maker, signer) => exchange.mayHaveWallet({ maker, signer }),
+      bind: (wallet, owner) => {
+        this.#wallets.add(owner);
+        exchange.bind(wallet, owner);
+      },
+      reserveOf: (order, market, isDelayed) =>
+        isDelayed
+          ? order.line.collateral + market.largestFee(order.line.shares, order.price)
+          : costOf(order),
+    });
   }
 
   sharesOf(wallet: number, token: number): bigint {
@@ -262,7 +280,8 @@ export class NaiveLedger {
     costs.set(token, this.sharesOf(wallet, token) === 0n || cost < 0n ? 0n : cost);
   }
 
-  accepted({ maker, signer }: OrderLine): void {
+  accepted({ id, maker, signer }: OrderLine): void {
+    if (this.agents.isOfAgent(id) && !this.#wallets.has(signer)) this.#ofAgents.add(signer);
     this.#wallets.add(maker).add(signer);
   }
 
@@ -363,7 +382,8 @@ export class NaiveLedger {
   /** Wallets that the end of a season has not reset yet. */
   unreset(): number[] {
     return [...this.#wallets].filter((wallet) => {
-      const isWallet = this.cashOf(wallet) > 0n || !this.#exchange.signsForOthers(wallet);
+      const isOther = this.#exchange.signsForOthers(wallet) || this.#ofAgents.has(wallet);
+      const isWallet = this.cashOf(wallet) > 0n || !isOther;
       return isWallet && !this.isHouse(wallet) && this.cashOf(wallet) !== this.ending;
     });
   }

@@ -47,6 +47,8 @@ export interface OrderLine {
   readonly faults: readonly Fault[];
   /** True when its maker is the wallet that follows from its signer. */
   readonly derived?: true;
+  /** True when its maker cannot be a wallet of its signer. */
+  readonly foreign?: true;
   /** Seconds for which it waits at least where it would match. */
   readonly delay?: number;
   /** Terms of its immediate fills, which are decided after these milliseconds. */

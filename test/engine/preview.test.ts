@@ -73,7 +73,7 @@ function preview(exchange: Simulator, account: number, asked: Asked): Preview {
   const row = account === 0 ? 0 : rowOf(exchange, account);
   assert(read(exchange, ticketOf(asked), row), 'nobody writes');
   const { t } = exchange.engine;
-  const payer = account === 0 ? undefined : readPayer(t, row, row, true, asked.token);
+  const payer = account === 0 ? undefined : readPayer(t, row, row, true, asked.token, 0, 0);
   return previewOrder(ticketOf(asked), book, payer);
 }
 

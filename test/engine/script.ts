@@ -161,6 +161,7 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
     faults: [] as Fault[],
   };
   let derived: Pick<OrderLine, 'derived'> = {};
+  let foreign: Pick<OrderLine, 'foreign'> = {};
   let delay: Pick<OrderLine, 'delay'> = {};
   let later: Pick<OrderLine, 'settlement'> = {};
   while (words.peek() !== undefined) {
@@ -177,6 +178,7 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
       later = { settlement: { ms, fails: word === 'fails', fault } };
     } else if (word === 'post-only') order.postOnly = true;
     else if (word === 'derived') derived = { derived: true };
+    else if (word === 'foreign') foreign = { foreign: true };
     else if (TYPES.includes(word)) order.type = word as TypeName;
     else if (FAULTS.includes(word as Fault)) order.faults.push(word as Fault);
     else if (word === 'by') {
@@ -186,7 +188,7 @@ function readOrder(side: 'BUY' | 'SELL', words: Words): OrderLine {
       order.signatureType = order.maker === order.signer ? 0 : 1;
     } else throw new Error(`not part of an order: ${word}`);
   }
-  return { ...order, ...derived, ...delay, ...later };
+  return { ...order, ...derived, ...foreign, ...delay, ...later };
 }
 
 function readCancelAll(words: Words): Command {
@@ -269,6 +271,7 @@ function orderText(o: OrderLine): string {
   if (o.expiration !== 0) words.push(`until ${o.expiration}`);
   if (o.feeRateBps !== 0) words.push(`fee ${o.feeRateBps}`);
   if (o.derived === true) words.push('derived');
+  if (o.foreign === true) words.push('foreign');
   if (o.delay !== undefined) words.push(`delay ${o.delay}`);
   if (o.settlement !== undefined) {
     const { fails, fault, ms } = o.settlement;

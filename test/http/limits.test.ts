@@ -11,6 +11,7 @@ assert(market);
 const node = await TestNode.start(dataDir, {
   APP: 'on',
   FAULTS: 'on',
+  MCP: 'on',
   RELAYER: 'on',
   RATE_LIMITS: 'on',
   RATE_LIMITS_OVERRIDES: 'orderSustained=1/600,tags=1/600,events=off',

@@ -11,7 +11,7 @@ const PUBLISHED = `
 
 /** Caps beside the published ones: of a route of this node, and counted by handlers. */
 const OWN =
-  ', replaceBurst 2400/10, replaceSustained 24000/600, explain 30/10, preview 200/10, sets 200/10, relay 60/10, profile 20/10, invites 1000/3600, faults 60/10, keyOrders 24000/10, keysIssued 100/3600';
+  ', replaceBurst 2400/10, replaceSustained 24000/600, explain 30/10, preview 200/10, sets 200/10, relay 60/10, agents 20/10, profile 20/10, invites 1000/3600, faults 60/10, mcp 300/10, keyOrders 24000/10, keysIssued 100/3600';
 
 test('the caps equal the published ones, with those of this node', () => {
   const rows = Object.entries(RATE_LIMITS).map(

@@ -190,6 +190,7 @@ test('each third-party package is imported by one file of the product, and one o
 
 /** Packages with which tests check documents and files of the deployment. */
 const CHECKERS = [
+  '@modelcontextprotocol/client',
   'ajv',
   '@redocly/openapi-core',
   '@asyncapi/specs',

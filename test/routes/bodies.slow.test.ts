@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { level1 } from '../../client/credentials.ts';
+import { level1, nonceOfBody } from '../../client/credentials.ts';
 import type { JsonBounds } from '../../server/common/json-measure.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { PROFILE_TABLE } from '../../server/config/profile.ts';
@@ -32,13 +32,14 @@ const LEDGER = {
   FAUCET: '1000',
   HEARTBEAT_SECONDS: '3600',
   FAULTS: 'on',
+  MCP: 'on',
   RELAYER: 'on',
   BEACON_WALLET_FACTORY: PROFILE_TABLE.beaconWalletFactory.polymarket,
 };
 const node = await TestNode.start(dataDir, LEDGER, [], 'test/routes/parsing-node');
 const alice = await Trader.join(node, 'alice');
 const [token = ''] = market.tokenIds;
-const read = readConfig({ ...SMALL_NODE, FAULTS: 'on', RELAYER: 'on' }, [], 1);
+const read = readConfig({ ...SMALL_NODE, FAULTS: 'on', MCP: 'on', RELAYER: 'on' }, [], 1);
 assert(read.ok);
 const { config } = read;
 
@@ -49,6 +50,8 @@ const ids = { value: [id], most: 1_000 };
 const sets = (name: string) => ({
   value: { conditionId: market.conditionId, amount: '1000000', id: `${Date.now()}-${name}` },
 });
+
+const AGENT = { agent: `0x${'a9'.repeat(20)}` };
 
 /** A body that is answered 200: a list of things, or one thing; and how many may be listed. */
 const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number }>>> = {
@@ -66,6 +69,16 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
   'POST /split': sets('split'),
   'POST /merge': sets('merge'),
   'POST /submit': { value: { type: 'WALLET-CREATE', from: alice.address, to: alice.address } },
+  'POST /agents': {
+    value: {
+      ...AGENT,
+      cashPerDay: '1',
+      maxOrderSize: '1',
+      markets: 'all',
+      end: Number(seconds()) + 3_600,
+    },
+  },
+  'POST /agents/revoke': { value: AGENT },
   'POST /profile': { value: { hidden: false } },
   'POST /order': { value: order() },
   'POST /orders': { value: [order()], most: ORDERS_MAX },
@@ -77,6 +90,7 @@ const BODIES: Readonly<Partial<Record<RouteKey, { value: unknown; most?: number 
   'DELETE /order': { value: { orderID: id } },
   'DELETE /orders': ids,
   'DELETE /cancel-market-orders': { value: { market: market.conditionId } },
+  'POST /mcp': { value: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } },
 };
 
 /** Bodies that are parsed, and answered other than 200 or not twice alike. */
@@ -97,7 +111,8 @@ async function ask(key: RouteKey, body: string): Promise<{ reply: Reply; parsed:
   const [method = '', path = ''] = key.split(' ');
   const said = node.log.length;
   const { access } = ROUTE_TABLE[key];
-  const proof = level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), '0');
+  const nonce = key === 'POST /agents' ? nonceOfBody(body) : '0';
+  const proof = level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), nonce);
   const reply =
     access === 'none' || access === 'level1'
       ? await send(node, method, path, access === 'none' ? {} : proof, body)

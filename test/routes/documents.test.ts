@@ -66,7 +66,12 @@ interface Operation {
 }
 
 test('the OpenAPI document has every route of the table but the pages, and no other', async () => {
-  const { paths } = (await documents({ APP: 'on', FAULTS: 'on', RELAYER: 'on' }).openApi()) as {
+  const { paths } = (await documents({
+    APP: 'on',
+    FAULTS: 'on',
+    MCP: 'on',
+    RELAYER: 'on',
+  }).openApi()) as {
     paths: Record<string, Record<string, Operation>>;
   };
   const listed = Object.entries(paths).flatMap(([path, operations]) =>

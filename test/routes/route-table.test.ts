@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { level1, level2 } from '../../client/credentials.ts';
+import { level1, level2, nonceOfBody } from '../../client/credentials.ts';
 import { compileShape } from '../../server/common/schema.ts';
 import { PROFILE_TABLE } from '../../server/config/profile.ts';
 import type { RouteRow } from '../../server/http/route.ts';
@@ -36,6 +36,7 @@ const settings = {
   FAUCET: '1000',
   HEARTBEAT_SECONDS: '3600',
   FAULTS: 'on',
+  MCP: 'on',
   RELAYER: 'on',
   BEACON_WALLET_FACTORY: BEACON,
 };
@@ -79,6 +80,9 @@ const issued = [
   await alice.call(node, 'POST', '/auth/readonly-api-key'),
 ];
 const [second, deleted, reader] = issued.map(({ json }) => (json as { apiKey: string }).apiKey);
+
+/** Agent of alice's wallet. */
+const AGENT = { agent: `0x${'a9'.repeat(20)}` };
 
 interface Example {
   /** The path's parameters in order, and the query string. */
@@ -153,6 +157,18 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /v1/account/transactions/:id': { at: [created] },
   'POST /split': { body: () => sets('split') },
   'POST /merge': { body: () => sets('merge') },
+  'POST /agents': {
+    body: () =>
+      JSON.stringify({
+        ...AGENT,
+        cashPerDay: '50000000',
+        maxOrderSize: '100000000',
+        markets: 'all',
+        end: Number(seconds()) + 3_600,
+      }),
+  },
+  'GET /agents': {},
+  'POST /agents/revoke': { body: () => JSON.stringify(AGENT) },
   'POST /profile': { body: () => '{"hidden":false}' },
   'GET /book': { query: `token_id=${token}` },
   'GET /book/:token_id': { at: [token] },
@@ -191,6 +207,7 @@ const EXAMPLES: Readonly<Record<RouteKey, Example>> = {
   'GET /asyncapi.json': {},
   'GET /docs': {},
   'GET /docs/:file': { at: ['swagger-ui.css'] },
+  'POST /mcp': { body: () => '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}' },
   'GET /app': {},
   'GET /app/*': {},
   'GET /activity': { query: `user=${alice.address}` },
@@ -309,7 +326,8 @@ function credentialsOf(
 ): Record<string, string> {
   if (access === 'none') return {};
   if (access === 'level1') {
-    return level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), '0');
+    const nonce = path.endsWith('/agents') ? nonceOfBody(body) : '0';
+    return level1('SERVICE', alice.wallet, CHAIN_ID, seconds(), nonce);
   }
   return level2('SERVICE', alice.address, alice.trio, method, path, body, seconds());
 }

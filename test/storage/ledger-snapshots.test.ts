@@ -6,6 +6,7 @@ import { audit } from '../../engine/audit.ts';
 import { CommandBuffer, encodeFunds } from '../../engine/commands.ts';
 import { Engine } from '../../engine/engine.ts';
 import { findInvited, inviteBatches } from '../../engine/invites.ts';
+import { agentView, findAgent } from '../../engine/ledger/agents.ts';
 import { exposureLeft } from '../../engine/ledger/exposure.ts';
 import { ledgerIsOn, ledgerTotals, nextResolving } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
@@ -21,7 +22,7 @@ import { recover } from '../../storage/recovery/recover.ts';
 import { resizeTables } from '../../storage/snapshot/resize-tables.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import type { Random } from '../common/random.ts';
-import { addressWords, ROOMY } from '../engine/engine-driver.ts';
+import { addressWords, ROOMY, replay } from '../engine/engine-driver.ts';
 import { LedgerDuel, WITH_LEDGER } from '../engine/ledger-duel.ts';
 import { LedgerScript, UNIT } from '../engine/ledger-script.ts';
 import { LedgerStream } from '../engine/ledger-stream.ts';
@@ -273,4 +274,40 @@ test('a snapshot with limits of wallets has the format of delays, and loads with
   // 20 of them traded; 30 rest.
   assert.equal(loaded.tables.walletCosts[wallet], 8 * UNIT);
   assert.equal(exposureLeft(loaded.tables, wallet), 40 * UNIT);
+});
+
+test('a snapshot with agents has the format of delays, and loads with what they spent and have open', (t) => {
+  const directory = directoryOf(t);
+  const script = new LedgerScript();
+  script.fund('deposit', 1, 1_000 * UNIT).fund('deposit', 2, 1_000 * UNIT);
+  const terms = { cash: 50 * UNIT, size: 100 * UNIT, end: 9_000_000, markets: [1] };
+  const agent = { kind: 'agent' as const, wallet: 1, agent: 901, owner: 1, isDerived: false };
+  script.duel.step({ ...agent, terms });
+  script.duel.step({ ...agent, agent: 902, terms });
+  script.duel.step({ ...agent, agent: 902 });
+  script.do('buy #1 20 @ 0.50 No by 2', 'buy #2 20 @ 0.50 by 1/901', 'buy #3 50 @ 0.40 by 1/901');
+  script.do('buy #4 9 @ 0.10 No by 2', 'delay 1 5', 'buy #5 4 @ 0.90 by 1/901');
+  script.duel.settle();
+  const info = saved(new SnapshotFiles(directory, 'committed'), script.t);
+  assert.equal(formatOf(info.path), 10);
+  const loaded = new SnapshotFiles(directory, 'committed').load(info);
+  assert(typeof loaded !== 'string');
+  const larger = resizeTables(loaded.tables, { ...WITH_LEDGER, accounts: 9_000 });
+  for (const tables of [loaded.tables, larger]) {
+    audit(tables);
+    assert.equal(stateHash(tables), stateHash(script.t));
+    const wallet = findAccount(tables, addressWords(1), 0);
+    const row = findAgent(tables, wallet, addressWords(901), 0);
+    assert(row !== 0);
+    const { left, markets, openOrders, reserved, spent } = agentView(tables, row, 2_000);
+    assert.deepEqual([spent, reserved, left], [10 * UNIT, 23_600_000, 16_400_000]);
+    assert.deepEqual([openOrders, markets], [2, [1]]);
+  }
+  // The rest of the log leads to the same end from both.
+  const from = script.duel.driver.logged.length;
+  script.do('at 9', 'buy #6 5 @ 0.60 No by 2', 'cancel #3 by 901');
+  script.duel.step({ ...agent });
+  script.duel.driver.close();
+  const rest = script.duel.driver.logged.slice(from);
+  assert.equal(stateHash(replay(rest, WITH_LEDGER, loaded.tables).t), stateHash(script.t));
 });

@@ -15,6 +15,7 @@ import { ACCOUNT_ROUTES, AccountReads } from '../../server/wallet/account-routes
 import { type OwnTrade, OwnTrades, type TradeFilter } from '../../server/wallet/own-trades.ts';
 import { NOBODY, PAGE_SIZE } from '../../server/wallet/pages.ts';
 import { TradeTexts } from '../../server/wallet/trade-text.ts';
+import type { WalletAccess } from '../../server/wallet/wallet-access.ts';
 import { turnsOf } from '../common/turns.ts';
 import { orderIdWords, walletWords, withSeedAsync } from '../market-data/read-fixture.ts';
 
@@ -29,6 +30,10 @@ const ANY: TradeFilter = {
   before: Number.POSITIVE_INFINITY,
   after: Number.NEGATIVE_INFINITY,
 };
+/** Nobody's wallets are read here. */
+const NO_ACCESS = {
+  readable: (_: unknown, caller: Uint8Array) => Promise.resolve(caller),
+} as unknown as WalletAccess;
 const KEY = '11111111-2222-4333-8444-555555555555';
 
 interface OrderJson {
@@ -240,6 +245,7 @@ test('trades that leave the window while a page is written are not in it', async
       storedClosedOrder: () => undefined,
     },
     config: { orderStatus: 'lower' },
+    access: NO_ACCESS,
   });
   const { 'GET /data/trades': handler } = handlersOf(ACCOUNT_ROUTES, reads);
   // The two newest are written by then.
@@ -288,6 +294,7 @@ test('a page of orders is written with pauses, and shows the orders that were op
     sequenceLock: new SequenceLockReader(undefined, setImmediate),
     storedClosedOrder: () => undefined,
     config: { orderStatus: 'lower' },
+    access: NO_ACCESS,
   });
   const handlers = handlersOf(ACCOUNT_ROUTES, reads);
   const caller: KeyOwner = {

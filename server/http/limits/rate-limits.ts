@@ -46,9 +46,11 @@ export const RATE_LIMITS = {
   preview: { covers: 'POST /orders/preview', requests: 200, seconds: BURST_SECONDS },
   sets: { covers: 'POST /split and POST /merge', requests: 200, seconds: BURST_SECONDS },
   relay: { covers: 'POST /submit', requests: 60, seconds: BURST_SECONDS },
+  agents: { covers: 'POST /agents and POST /agents/revoke', requests: 20, seconds: BURST_SECONDS },
   profile: { covers: 'POST /profile', requests: 20, seconds: BURST_SECONDS },
   invites: { covers: 'POST /invites/redeem', requests: 1000, seconds: 3_600 },
   faults: { covers: 'POST /faults and DELETE /faults', requests: 60, seconds: BURST_SECONDS },
+  mcp: { covers: 'POST /mcp', requests: 300, seconds: BURST_SECONDS },
   // Counted inside handlers (handler-limits.ts); no route names them.
   keyOrders: {
     covers:

@@ -209,7 +209,7 @@ export class BatchApplier {
     const { commands, engine } = this;
     return reason === RejectReason.signature || reason === RejectReason.ownerMismatch
       ? this.explanations.get(at)
-      : explained(engine.t, reason, commands.i32, commands.f64, at);
+      : explained(engine.t, reason, commands.i32, commands.f64, at, engine.context.time);
   }
 
   private refuse(reason: Exclude<RejectReasonCode, 0>, at: number): void {

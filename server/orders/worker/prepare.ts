@@ -16,8 +16,9 @@ import {
   type SettlementTerms,
 } from '../../../engine/commands.ts';
 import { findMarket, findToken } from '../../../engine/markets/markets.ts';
+import { findAccount } from '../../../engine/orders/accounts.ts';
 import { RejectReason } from '../../../engine/orders/reject-reasons.ts';
-import { marketFlags, tokenMarket } from '../../../engine/reads.ts';
+import { addressAt, marketFlags, tokenMarket, walletSigner } from '../../../engine/reads.ts';
 import { FEE_BPS_MAX } from '../../../engine/tables/capacities.ts';
 import { ADDRESS_WORDS, API_KEY_WORDS, MarketFlag } from '../../../engine/tables/codes.ts';
 import type { Tables } from '../../../engine/tables/tables.ts';
@@ -81,7 +82,7 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 
 const fault = (detail: string): Explanation => ({ detail, facts: {} });
 const FAULTS = {
-  maker: fault('with signatureType 0 maker and signer are one wallet'),
+  maker: fault('with signatureType 0 maker and signer are one wallet, or signer is an agent of it'),
   wallet: fault('maker is not the wallet of this signer for this signatureType'),
   contract: fault('signatures of contract wallets (signatureType 3) are not taken'),
   length: fault('a signature is 0x and 130 hexadecimal digits: r, s and v'),
@@ -259,7 +260,7 @@ export class OrderPreparer {
     let precheck = options.knownStatus(this.digest) << PrecheckFlags.knownShift;
     if (item.signatureType === EOA && !sameBytes(item.maker, item.signer)) {
       this.explain(FAULTS.maker);
-      precheck |= PrecheckFlags.signature;
+      precheck |= PrecheckFlags.foreignWallet;
     } else if (item.signatureType === CONTRACT_WALLET && this.wallets.derives(item.signatureType)) {
       const isOwned = this.isOwned(item, caller, separator, contents);
       return precheck | (isOwned ? PrecheckFlags.derivedWallet : PrecheckFlags.signature);
@@ -267,11 +268,23 @@ export class OrderPreparer {
     const wallet = this.wallets.ownershipOf(item.signatureType, item.maker, item.signer);
     if (wallet === 'foreign') {
       this.explain(FAULTS.wallet);
-      return precheck | PrecheckFlags.signature;
+      precheck |= PrecheckFlags.foreignWallet;
     }
     if (wallet === 'derived') precheck |= PrecheckFlags.derivedWallet;
+    else if (!sameBytes(item.maker, item.signer) && this.isOwnerBanned())
+      return precheck | RejectReason.walletBanned;
     if (!options.verifySignatures) return precheck;
     return this.isSigned(item, isNegRisk) ? precheck : precheck | PrecheckFlags.signature;
+  }
+
+  /** True where whoever signs for the maker is banned, whose agent the caller may be. */
+  private isOwnerBanned(): boolean {
+    const { accountI } = this.tables;
+    const wallet = findAccount(this.tables, this.maker, 0);
+    const owner = wallet === 0 ? 0 : walletSigner(this.tables, wallet);
+    if (owner === 0) return false;
+    const at = addressAt(owner);
+    return this.options.banned.has(accountI.subarray(at, at + ADDRESS_WORDS));
   }
 
   /**

@@ -5,6 +5,7 @@
  * Thread: the worker in its writer turn, right after the refusal: the tables are unchanged since.
  */
 import { OrderCommand, OrderFlag } from '../../../engine/commands.ts';
+import { agentLeft, findAgent } from '../../../engine/ledger/agents.ts';
 import { findPosition } from '../../../engine/ledger/positions.ts';
 import {
   cashReserved,
@@ -47,6 +48,7 @@ const NO_FACTS: RefusalFacts = {};
  * Returns the details; `undefined` where the reason says enough.
  *
  * @param at word of the command
+ * @param time of the batch
  */
 export function explained(
   tables: Tables,
@@ -54,10 +56,13 @@ export function explained(
   i32: Int32Array,
   f64: Float64Array,
   at: number,
+  time: number,
 ): Explanation | undefined {
   switch (reason) {
     case RejectReason.notEnough:
       return shortOf(tables, i32, f64, at);
+    case RejectReason.agentCash:
+      return agentShort(tables, i32, f64, at, time);
     case RejectReason.marketNotReady:
       return { ...whyNotTaken(tables, marketOf(tables, i32, at)), facts: NO_FACTS };
     case RejectReason.sizeBelowMinimum: {
@@ -96,6 +101,21 @@ function shortOf(tables: Tables, i32: Int32Array, f64: Float64Array, at: number)
   const row = account === 0 ? 0 : findPosition(tables, account, token);
   const needed = f64[(at >>> 1) + OrderCommand.shares]!;
   return shortage('shares', needed, sharesTotal(tables, row), sharesReserved(tables, row));
+}
+
+function agentShort(
+  tables: Tables,
+  i32: Int32Array,
+  f64: Float64Array,
+  at: number,
+  time: number,
+): Explanation {
+  const wallet = findAccount(tables, i32, at + OrderCommand.maker);
+  const agent = findAgent(tables, wallet, i32, at + OrderCommand.signer);
+  const needed = microText(f64[(at >>> 1) + OrderCommand.collateral]!);
+  const left = microText(Math.max(0, agent === 0 ? 0 : agentLeft(tables, agent, time)));
+  const detail = `${needed} of collateral needed, ${left} left to the agent for this UTC day`;
+  return { detail, facts: { needed, left } };
 }
 
 /** @param needed and the others in micro-units */

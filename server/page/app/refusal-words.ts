@@ -15,6 +15,10 @@ const GONE = 'The venue does not have this market any more.';
 
 const WORDS: Readonly<Partial<Record<RefusalCode, string>>> = {
   ADDRESS_BANNED: 'The operator has banned this wallet.',
+  AGENT_CASH: 'The agent may not spend as much on this day.',
+  AGENT_ENDED: 'The agent may not trade for this wallet any more.',
+  AGENT_MARKET: 'The agent may not trade in this market.',
+  AGENT_ORDER_SIZE: 'The order is larger than the agent may place.',
   AMOUNT_NOT_POSITIVE: 'Enter an amount above zero.',
   DUPLICATE_ORDER: 'This order was already sent.',
   ENGINE_BUSY: 'The venue is busy. Try again in a moment.',

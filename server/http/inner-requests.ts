@@ -1,0 +1,42 @@
+/**
+ * Requests that one request makes of other routes of the node, for the same caller: a tool call is some of them. Each
+ * counts against the rate limits and the metrics of its route, and its handler checks the credentials again.
+ *
+ * Thread: I/O. Not here: the choice of the route.
+ */
+import { INTERNAL_ERROR } from '../common/error-bodies.ts';
+import type { FrameClient, FrameRequests } from './frame-request.ts';
+import type { Caller } from './limits/callers.ts';
+import type { InnerAnswer, InnerRequest, InnerRequests, Route } from './request-context.ts';
+
+const FAILED = 500;
+const NO_ID = new Uint8Array(0);
+
+export class CallerRequests implements InnerRequests {
+  private readonly requestsOf: (route: Route) => FrameRequests;
+  private readonly caller: Caller;
+
+  constructor(requestsOf: (route: Route) => FrameRequests, caller: Caller) {
+    this.requestsOf = requestsOf;
+    this.caller = caller;
+  }
+
+  run(route: Route, { body, headers, ...target }: InnerRequest): Promise<InnerAnswer> {
+    return new Promise((resolve) => {
+      const client: FrameClient = {
+        caller: this.caller,
+        // Handlers answer although the outer caller has gone: an order is counted to its end.
+        isClosed: false,
+        run: (request) => route.run(request),
+        headersOf: () => headers,
+        answer: (_request, status, answer) =>
+          resolve({
+            status,
+            body: typeof answer === 'string' ? answer : Buffer.from(answer).toString(),
+          }),
+        cut: () => resolve({ status: FAILED, body: INTERNAL_ERROR }),
+      };
+      this.requestsOf(route).take(client, NO_ID, body, target);
+    });
+  }
+}
