@@ -4,10 +4,10 @@
  *
  * Thread: I/O. Non-goals: rendering (trades-render.ts), pages of several event-loop iterations.
  */
-import { RecentCache } from '../common/recent-cache.ts';
 import type { MarketLookup, TokenTexts } from './texts.ts';
 import type { TradesIndex } from './trades-index.ts';
 
+/** Bytes of all pages; one more empties the cache. To know which was read last costs as much as a twentieth of an answer. */
 const BYTES_MAX = 2 ** 22;
 /** Largest page, and longest query, that is cached. */
 const PAGE_BYTES_MAX = 2 ** 16;
@@ -18,10 +18,8 @@ const SEEN_MAX = 1_024;
 export class TradesPages {
   private readonly index: TradesIndex;
   private readonly texts: TokenTexts;
-  private readonly pages = new RecentCache<Buffer>(
-    BYTES_MAX,
-    (query, page) => 2 * query.length + page.length,
-  );
+  private readonly pages = new Map<string, Buffer>();
+  private bytes = 0;
   private readonly seen = new Set<string>();
   // State that the pages show.
   private end = 0;
@@ -41,19 +39,26 @@ export class TradesPages {
     this.end = end;
     this.first = first;
     this.catalog = catalog;
-    this.pages.clear();
-    this.seen.clear();
+    this.clear();
     return undefined;
   }
 
   /** Takes a page that was rendered since find() of its query, in the same event-loop iteration. */
   add(query: string, page: Uint8Array): void {
     if (page.length > PAGE_BYTES_MAX || query.length > QUERY_CHARACTERS_MAX) return;
-    if (this.seen.delete(query)) {
-      this.pages.set(query, Buffer.from(page));
+    if (!this.seen.has(query)) {
+      if (this.seen.size === SEEN_MAX) this.seen.clear();
+      this.seen.add(query);
       return;
     }
-    if (this.seen.size === SEEN_MAX) this.seen.clear();
-    this.seen.add(query);
+    if (this.bytes + page.length > BYTES_MAX) this.clear();
+    this.bytes += page.length;
+    this.pages.set(query, Buffer.from(page));
+  }
+
+  private clear(): void {
+    this.pages.clear();
+    this.seen.clear();
+    this.bytes = 0;
   }
 }
