@@ -77,7 +77,7 @@ export class TokenReads {
       );
   }
 
-  /** As ofWanted(); a body that is polled gets the bytes of its last answer until the next batch. */
+  /** Handler as of ofWanted(), whose polled bodies get the bytes of their last answer until the next batch. */
   ofPolled(render: (request: TokenRequest) => Uint8Array | undefined): Handler<unknown> {
     const { tables } = this.parts.books;
     const { wanted } = this;
