@@ -130,12 +130,14 @@ export function operatorIdRows({ operatorIds }: Capacities): number {
 }
 
 /**
- * Rows of the ring of fills. A fill ends a maker or a taker, so fills that wait for the log are at most the open
- * orders, the delayed ones, and two for each waiting command. Those of the last two have room beside all that can be
- * reached. Only while the fills of more open orders wait is the reach shorter (TradesIndex).
+ * Rows of the ring of fills. A fill ends a maker or a taker, so the fills that wait for the log, and of a batch that is
+ * being published, are at most the open orders, the delayed ones, and two for each of their commands. All but those of
+ * the open orders have room beside the fills that can be reached. Only while fills of more orders wait is the reach
+ * shorter (TradesIndex).
  */
 export function fillRows({ orders, trades }: Capacities): number {
-  return Math.max(orders, trades) + DELAYED_ORDERS_MAX + 2 * UNLOGGED_COMMANDS_MAX;
+  const commands = UNLOGGED_COMMANDS_MAX + BATCH_COMMANDS_MAX;
+  return Math.max(orders, trades) + DELAYED_ORDERS_MAX + 2 * commands;
 }
 
 assert(REQUESTS_KEPT <= REQUEST_ROWS, 'a ring has room for what is kept');
