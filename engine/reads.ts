@@ -391,6 +391,11 @@ export function fillRow({ fillRows }: Pick<Tables, 'fillRows'>, sequence: number
   return fillRowAt(sequence, fillRows);
 }
 
+/** Oldest fill whose row no newer one has taken, or is being written to. */
+export function oldestFill({ fillRows, state }: Pick<Tables, 'fillRows' | 'state'>): number {
+  return Math.max(0, state[State.fills]! + 1 - fillRows);
+}
+
 export function fillRowsOf(stored: Uint8Array): FillRows {
   const fillI = new Int32Array(FILL_WORDS);
   new Uint8Array(fillI.buffer).set(stored);

@@ -8,11 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from '../../engine/audit.ts';
 import { openOrders } from '../../engine/reads.ts';
+import { ID_WORDS } from '../../engine/tables/codes.ts';
 import { openEnvironment, openSequence } from '../../storage/kv/lmdb.ts';
 import { FileLog } from '../../storage/log/file-log.ts';
+import { openClosedOrdersReader } from '../../storage/projection/closed-orders.ts';
 import { recover } from '../../storage/recovery/recover.ts';
 import { SnapshotFiles } from '../../storage/snapshot/snapshots.ts';
 import { percentiles, print } from '../common/figures.ts';
+import { Random } from '../random.ts';
 import { deriveDay, readLog } from './derive-day.ts';
 import { CAPACITIES, type DayShape, writeDay } from './log-day.ts';
 
@@ -27,6 +30,7 @@ export const LOG_FULL: LogShape = { writes: 2_000, restingOrders: 1_000_000, fil
 type Write = (payload: Buffer) => Promise<void>;
 
 const PAYLOADS = [300, 4_000];
+const LOOK_UPS = 20_000;
 const MS = 1_000;
 
 export async function logSuite(shape: LogShape): Promise<{ readonly restartMs: number }> {
@@ -87,6 +91,7 @@ async function dayInLog(dataDir: string, shape: LogShape): Promise<{ restartMs: 
   const { followMs, imageMs, rows } = await deriveDay(dataDir, 0);
   const rate = (count: number): string => `${((count / followMs) * MS).toFixed(0)} a second`;
   print('follower', `${rate(day.orders)} orders, with ${rate(rows)} rows into LMDB`);
+  print('an id that is not among the closed orders on disk', lookUps(dataDir));
   const log = await readLog(dataDir);
   const snapshots = new SnapshotFiles(dataDir, 'flushed');
   const [info] = snapshots.list();
@@ -106,6 +111,26 @@ async function dayInLog(dataDir: string, shape: LogShape): Promise<{ restartMs: 
   if (openOrders(recovered.engine.t) !== day.resting) throw new Error('it differs');
   await log.close();
   return { restartMs };
+}
+
+/** Processor time of a look-up as a worker makes it for each order, once ids have left the memory. */
+function lookUps(dataDir: string): string {
+  const reader = openClosedOrdersReader(dataDir);
+  reader.refresh(Number.POSITIVE_INFINITY);
+  const random = new Random('ids');
+  const id = Buffer.alloc(4 * ID_WORDS);
+  const look = (): void => {
+    for (let i = 0; i < LOOK_UPS; i++) {
+      for (let w = 0; w < ID_WORDS; w++) id.writeUInt32BE(random.below(2 ** 32), 4 * w);
+      if (reader.statusOf(id) !== 0) throw new Error('the id is known');
+    }
+  };
+  look();
+  const before = process.cpuUsage();
+  look();
+  const { system, user } = process.cpuUsage(before);
+  reader.release();
+  return `${((system + user) / LOOK_UPS).toFixed(1)} us`;
 }
 
 function time<T>(work: () => T): [T, number] {

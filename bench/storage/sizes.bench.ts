@@ -21,7 +21,6 @@ import {
   DEFAULT_CAPACITIES,
   fillRows,
   orderRows,
-  withoutReachBeside,
 } from '../../engine/tables/capacities.ts';
 import { allocateEngine, tableShapes } from '../../engine/tables/tables.ts';
 import { print } from '../common/figures.ts';
@@ -76,19 +75,14 @@ export function rowSizes(capacities: Capacities): RowSizes {
     account: ofAccount / accounts,
     position: ofPosition / positions,
     tables: Object.values(shapes).reduce((sum, bytes) => sum + bytes, 0),
-    rings:
-      shapes.fills +
-      tableShapes(withoutReachBeside(capacities)).fills +
-      COPIES * history * closedOrder,
+    rings: COPIES * (shapes.fills + history * closedOrder),
   };
 }
 
 /** Bytes by which resident memory grows while both copies of the tables go round their rings of fills. */
 function ringsTouched(capacities: Capacities): number {
   const before = process.memoryUsage.rss();
-  const engines = [capacities, withoutReachBeside(capacities)].map(
-    (each) => new Engine(allocateEngine(each)),
-  );
+  const engines = Array.from({ length: COPIES }, () => new Engine(allocateEngine(capacities)));
   const apply = (commands: CommandBuffer): void => {
     for (const engine of engines) applyAll(engine, commands);
   };

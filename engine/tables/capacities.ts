@@ -21,7 +21,7 @@ export const UNLOGGED_BATCHES_MAX = 64;
 
 /**
  * Commands of all these batches: several times those that come in while a slow disk writes. The ring of fills has
- * room for their fills and is touched from end to end; two million rows suffice with the default tables.
+ * room for their fills and is touched from end to end.
  */
 export const UNLOGGED_COMMANDS_MAX = 23_200;
 
@@ -113,7 +113,7 @@ export const DEFAULT_CAPACITIES: Capacities = {
   orders: 1_048_576,
   levels: 8_388_608,
   trades: 1_000_000,
-  history: 1_048_576,
+  history: 131_072,
   positions: 1_048_576,
   operatorIds: 1_048_576,
 };
@@ -141,24 +141,14 @@ export function operatorIdRows({ operatorIds }: Capacities): number {
 }
 
 /**
- * Fills that wait for the log: a fill ends a maker or a taker, so they are at most the open orders, the delayed ones,
- * and two for each waiting command.
+ * Rows of the ring of fills. A fill ends a maker or a taker, so the fills that wait for the log, and of a batch that is
+ * being published, are at most the open orders, the delayed ones, and two for each of their commands. All but those of
+ * the open orders have room beside the fills that can be reached. Only while fills of more orders wait is the reach
+ * shorter (TradesIndex).
  */
-function waitingFills({ orders }: Capacities): number {
-  return orders + DELAYED_ORDERS_MAX + 2 * UNLOGGED_COMMANDS_MAX;
-}
-
-/** Rows of the ring of fills: those that can be reached, and beside them those that wait. */
-export function fillRows(capacities: Capacities): number {
-  return capacities.trades + waitingFills(capacities);
-}
-
-/**
- * Tables whose fills are those that can be reached or those that wait, whichever are more: for a thread that reads no
- * older fill while newer ones wait, as the projector.
- */
-export function withoutReachBeside(capacities: Capacities): Capacities {
-  return { ...capacities, trades: Math.max(0, capacities.trades - waitingFills(capacities)) };
+export function fillRows({ orders, trades }: Capacities): number {
+  const commands = UNLOGGED_COMMANDS_MAX + BATCH_COMMANDS_MAX;
+  return Math.max(orders, trades) + DELAYED_ORDERS_MAX + 2 * commands;
 }
 
 assert(REQUESTS_KEPT <= REQUEST_ROWS, 'a ring has room for what is kept');

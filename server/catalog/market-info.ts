@@ -161,29 +161,39 @@ type ConditionLookup = (conditionId: string) => MarketInfo | undefined;
 interface CatalogLookups {
   readonly byCondition: ConditionLookup;
   readonly bySlot: Map<MarketRow, MarketInfo>;
+  readonly pinned: MarketLookup;
 }
 
 export class MarketInfos {
   private readonly tables: Tables;
-  private current: CatalogLookups = { byCondition: () => undefined, bySlot: new Map() };
+  private current: CatalogLookups;
 
   constructor(tables: Tables) {
     this.tables = tables;
+    this.current = this.lookupsOf(() => undefined);
   }
 
   /** Answers from a new catalog from now on, except callers with look-ups of the previous one. */
   replace(byCondition: ConditionLookup): void {
-    this.current = { byCondition, bySlot: new Map() };
+    this.current = this.lookupsOf(byCondition);
   }
 
   find(market: MarketRow): MarketInfo | undefined {
     return this.findIn(this.current, market);
   }
 
-  /** Look-ups in the current catalog, also after another has replaced it. */
+  /** Look-ups in the current catalog, also after another has replaced it: one function for each generation. */
   pinnedLookup(): MarketLookup {
-    const { current } = this;
-    return (market) => this.findIn(current, market);
+    return this.current.pinned;
+  }
+
+  private lookupsOf(byCondition: ConditionLookup): CatalogLookups {
+    const lookups: CatalogLookups = {
+      byCondition,
+      bySlot: new Map(),
+      pinned: (market) => this.findIn(lookups, market),
+    };
+    return lookups;
   }
 
   private findIn(

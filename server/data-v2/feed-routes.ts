@@ -84,13 +84,17 @@ export const FEED_ROUTES = [
       const walk = selector.select(selection, bounds);
       while (walk.next().done !== true) await nextIteration();
       const { found, keys } = selector;
-      const count = Math.min(found, limit);
-      const read = new Float64Array(count * ROW_DOUBLES);
-      for (let i = 0; i < count; i++) selector.read(keys[i]!, read, i * ROW_DOUBLES);
+      const read = new Float64Array(Math.min(found, limit) * ROW_DOUBLES);
+      let count = 0;
+      while (
+        count < Math.min(found, limit) &&
+        selector.read(keys[count]!, read, count * ROW_DOUBLES)
+      )
+        count += 1;
       const at = Array.from({ length: count }, (_, i) => i * ROW_DOUBLES);
       const items = await textsOf(at, (row) => tradeText(parts.rows, read, row));
       const last = count - 1;
-      const isMore = found > limit;
+      const isMore = found > limit && count === limit;
       const next = isMore ? [read[last * ROW_DOUBLES + Row.match]!, keys[last]!] : null;
       return { items, next };
     },

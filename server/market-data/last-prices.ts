@@ -30,17 +30,22 @@ const out = new DataView(bytes.buffer);
 export function renderLastPrices(
   tables: Tables,
   known: KnownTokens,
-  { count, tokens }: TokenRequest,
+  request: TokenRequest,
 ): Uint8Array | undefined {
+  const { count, tokens } = request;
   const { lastVersions, versionAt } = known;
+  let versions = 0;
   let at = 1;
   for (let i = 0; i < count; i++) {
     const token = tokens[i]!;
     // While a writer changes the book, the state before its batch is still the newest complete one.
-    const version = Atomics.load(tables.bookI, versionAt[token]!) & ~1;
+    const newest = Atomics.load(tables.bookI, versionAt[token]!);
+    const version = newest & ~1;
+    versions |= newest;
     if (lastVersions[token] !== version && !renderLast(tables, known, token)) return undefined;
     at = copyCell(known, token, at);
   }
+  request.isSettled = (versions & 1) === 0;
   bytes[0] = OPEN;
   // The closing bracket replaces the last comma.
   const end = Math.max(1, at - 1);

@@ -68,7 +68,7 @@ export class TokenTexts {
   private readonly lookup: MarketLookup;
   /**
    * Look-up in the current catalog generation that survives its replacement, for answers of several event-loop
-   * iterations.
+   * iterations. A new generation has another one.
    */
   readonly pinnedLookup: () => MarketLookup;
   private readonly asset: 'outcome' | 'token';

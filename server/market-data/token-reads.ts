@@ -4,6 +4,7 @@
  *
  * Thread: I/O. Non-goals: content of the answers (token-routes.ts).
  */
+import { lastBatch } from '../../engine/reads.ts';
 import type { TokenRow } from '../../engine/tables/units.ts';
 import type { Commits } from '../common/commits.ts';
 import { errorBodyOf } from '../common/error-bodies.ts';
@@ -12,6 +13,7 @@ import { leadLost, RETRY_SOON } from '../common/unavailable.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
 import { type BookRenderer, LONG } from './books.ts';
 import { renderBooksLong } from './books-long.ts';
+import { NOT_POLLED } from './polled-bodies.ts';
 import { checkTokenItems, type ParsedTokens } from './token-items.ts';
 import { PLAIN_BYTES_MAX, TokenRequest } from './token-request.ts';
 import { TOKENS_BOUNDS, TOKENS_MAX, type TokenQuery } from './token-schemas.ts';
@@ -73,6 +75,28 @@ export class TokenReads {
           return body === undefined ? undefined : ok(body);
         }),
       );
+  }
+
+  /** Handler as of ofWanted(), whose polled bodies get the bytes of their last answer until the next batch. */
+  ofPolled(render: (request: TokenRequest) => Uint8Array | undefined): Handler<unknown> {
+    const { tables } = this.parts.books;
+    const { wanted } = this;
+    const { polled } = wanted;
+    const others = this.ofWanted(render);
+    return (context, query, caller) => {
+      const sent = context.bodyView;
+      const cell = polled.find(sent);
+      if (cell === NOT_POLLED) return others(context, query, caller);
+      // Before the books: all that a batch changed is there once its number is.
+      const batch = lastBatch(tables);
+      const known = polled.answerOf(cell, batch);
+      if (known !== undefined) return this.sendTransient(context, known);
+      wanted.scan(sent, cell);
+      const body = render(wanted);
+      if (body === undefined) return others(context, query, caller);
+      if (wanted.isSettled) polled.setAnswer(cell, batch, body);
+      return this.sendTransient(context, body);
+    };
   }
 
   /** Handler about the tokens of its body, each once. Body and answer allocate no value for each token. */

@@ -1,7 +1,7 @@
 /**
  * Reader of bodies with many tokens: each known token once, at its first position, with the requested side. The usual
- * form is read from its bytes in one pass. Any other form, and a body with repeated, new or unknown tokens, is parsed
- * as JSON.
+ * form is read from its bytes in one pass, and not even that where the same bytes came before (polled-bodies.ts). Any
+ * other form, and a body with repeated, new or unknown tokens, is parsed as JSON.
  *
  * Thread: I/O; one request at a time, so a request that waited is read again. The fast way allocates nothing.
  * Non-goals: answers.
@@ -17,6 +17,7 @@ import {
   SPACE,
 } from '../common/json-measure.ts';
 import { type KnownTokens, UNKNOWN } from './known-tokens.ts';
+import { NOT_POLLED, PolledBodies } from './polled-bodies.ts';
 import { TOKENS_MAX } from './token-schemas.ts';
 
 /** Requested side: BUY = the bids only, SELL = the asks only, '' = both. */
@@ -50,12 +51,15 @@ const OTHER = -1;
 
 export class TokenRequest {
   count = 0;
+  /** False if a writer was changing one of the books when the last prices were read. */
+  isSettled = false;
   /** The first `count` entries of both belong to the current request. */
   readonly tokens = new Int32Array(TOKENS_MAX);
   readonly sides = new Uint8Array(TOKENS_MAX) as SideCodes;
   private readonly known: KnownTokens;
   /** Index of a token in the current request; arbitrary for tokens outside of it. */
   private readonly places: Int32Array;
+  readonly polled = new PolledBodies();
 
   constructor(known: KnownTokens) {
     this.known = known;
@@ -92,8 +96,23 @@ export class TokenRequest {
    * Reads `[{"token_id":"<id>","side":"<side>"},..]`, sides optional, spaces between the parts, with known tokens,
    * each once. Returns false for everything else: the body must be parsed and passed to take(), and the result so far
    * is discarded.
+   * @param cell of the body among those that are polled
    */
-  scan(body: DataView): boolean {
+  scan(body: DataView, cell = this.polled.find(body)): boolean {
+    const { polled } = this;
+    if (cell === NOT_POLLED) {
+      if (!this.read(body)) return false;
+      polled.add(body, this);
+      return true;
+    }
+    this.count = 0;
+    const count = polled.countOf(cell);
+    for (let i = 0; i < count; i++)
+      this.add(polled.tokenAt(cell, i), polled.sideAt(cell, i) as SideCode);
+    return true;
+  }
+
+  private read(body: DataView): boolean {
     const end = body.byteLength;
     this.count = 0;
     let at = passHead(body, pass(body, 0, end, OPEN_ARRAY), end);

@@ -3,7 +3,8 @@
  * which has the totals of the match. Chains (fill-chains.ts) lead from a fill or match to the previous one of the
  * same wallet, signer or market.
  *
- * A match leaves the window as a whole: when its first fill leaves, no row of it is shown.
+ * A match leaves the window as a whole: when its first fill leaves, no row of it is shown. A worker may write new fills
+ * over the oldest ones at any time (capacities.ts), so a row that was read counts only if it is in the window afterwards.
  *
  * Thread: I/O writes and reads. Fills become visible here once they are on disk (docs/protocol.md#consistent-reads).
  */
@@ -24,6 +25,7 @@ import {
   fillTakerSide,
   fillTakerToken,
   isPrint,
+  oldestFill,
   tokenMarket,
 } from '../../engine/reads.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
@@ -51,8 +53,7 @@ export class TradesIndex implements FillWindow {
   readonly made: FillChain;
   readonly madeBySigner: FillChain;
   readonly inMarket: FillChain;
-  /** Oldest visible fill sequence, and the one after the newest. */
-  first = 0;
+  /** Fill sequence after the newest visible one. */
   end = 0;
   private begun = 0;
   private readonly window: number;
@@ -85,8 +86,12 @@ export class TradesIndex implements FillWindow {
     assert(firstFill <= endFill, 'fills are shown once');
     if (this.end === 0) this.begun = firstFill;
     this.end = endFill;
-    this.first = Math.max(this.begun, endFill - this.window);
     for (let fill = Math.max(firstFill, this.first); fill < endFill; fill++) this.link(fill);
+  }
+
+  /** Oldest visible fill sequence. */
+  get first(): number {
+    return Math.max(this.begun, this.end - this.window, oldestFill(this.tables));
   }
 
   private link(fill: number): void {

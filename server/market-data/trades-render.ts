@@ -172,7 +172,7 @@ export class TradesRenderer {
       }
       if (this.copy(page, key, info)) continue;
       done += NEW_COUNTS;
-      selector.read(key, row, 0);
+      if (!selector.read(key, row, 0)) return this.render(query);
       this.write(page, key, info, row, 0);
     }
     if (page.bytes.length > PAGE_BYTES_MAX) {
@@ -197,8 +197,7 @@ export class TradesRenderer {
     for (; count < keys.length; count++) {
       if (count % READ_PER_TURN === 0) await nextIteration();
       // The oldest rows leave the window first, and they are last in the answer.
-      if (!selector.isShown(keys[count]!)) break;
-      selector.read(keys[count]!, rows, count * ROW_DOUBLES);
+      if (!selector.read(keys[count]!, rows, count * ROW_DOUBLES)) break;
     }
     // The rows of the same match that were already read are dropped with them.
     const { first } = selector.index;

@@ -8,11 +8,13 @@ import { NOT_ALLOWED_ADDRESS } from '../common/error-bodies.ts';
 import type { Allowlist } from '../http/address.ts';
 import { ignoredHeaders } from '../http/ignored-parameters.ts';
 import { rawRoute } from '../http/route.ts';
+import type { TradesPages } from './trades-pages.ts';
 import type { TradesRenderer } from './trades-render.ts';
 import { TRADES_QUERY, TradesAnswer } from './trades-schemas.ts';
 
 export interface TradesRouteParts {
   readonly trades: TradesRenderer;
+  readonly pages: TradesPages;
   readonly allowlist: Allowlist;
   /** Unknown fields are ignored, and named in a header of the answer. */
   readonly isTolerant: boolean;
@@ -27,7 +29,7 @@ export const TRADES_ROUTES = [
       answer: TradesAnswer,
       does: 'fills: `limit offset takerOnly filterType filterAmount market user side`',
     },
-    ({ allowlist, isTolerant, trades }: TradesRouteParts) => {
+    ({ allowlist, isTolerant, pages, trades }: TradesRouteParts) => {
       const isListed = allowlist.entries.length > 0;
       return {
         headers: [],
@@ -37,6 +39,8 @@ export const TRADES_ROUTES = [
           if (isListed && !allowlist.allows(context.address)) {
             return context.reply(401, NOT_ALLOWED_ADDRESS);
           }
+          const known = pages.find(context.query);
+          if (known !== undefined) return context.reply(200, known);
           const ignored: string[] = [];
           const query = TRADES_QUERY.parse(context.query, [], isTolerant ? ignored : undefined);
           if (typeof query === 'string') return context.reply(400, query);
@@ -44,6 +48,7 @@ export const TRADES_ROUTES = [
           const page = trades.render(query);
           if (page instanceof Promise)
             return page.then((rows) => context.reply(200, rows, headers));
+          if (headers.length === 0) pages.add(context.query, page);
           return context.replyTransient(200, page, headers);
         },
       };

@@ -131,7 +131,7 @@ export class TradesSelector {
     while (this.count > 0 && !this.isShown(this.keys[this.count - 1]!)) this.count -= 1;
   }
 
-  isShown(key: number): boolean {
+  private isShown(key: number): boolean {
     const { first } = this.index;
     return Math.floor(key / 2) >= first && this.matchOf(key) >= first;
   }
@@ -140,11 +140,15 @@ export class TradesSelector {
     return (this.index.marketSide[this.matchOf(key) & this.index.mask]! >> 1) as MarketRow;
   }
 
-  /** Writes the content of a row to ROW_DOUBLES numbers of `rows` from `at` on. */
-  read(key: number, rows: Float64Array, at: number): void {
+  /**
+   * Writes the content of a row to ROW_DOUBLES numbers of `rows` from `at` on. Returns false if the row has left the
+   * window, and older ones with it; the numbers mean nothing then.
+   */
+  read(key: number, rows: Float64Array, at: number): boolean {
     const match = this.matchOf(key);
     if (key % 2 === 0) this.readTaker(match, rows, at);
     else this.readMaker((key - 1) / 2, match, rows, at);
+    return this.isShown(key);
   }
 
   matchOf(key: number): number {

@@ -34,6 +34,7 @@ import type { HistoryService } from '../market-data/history-service.ts';
 import { outcomeNames } from '../market-data/registered.ts';
 import { type TokenRouteParts, TokenRouteReads } from '../market-data/token-routes.ts';
 import { TopReader } from '../market-data/top.ts';
+import { TradesPages } from '../market-data/trades-pages.ts';
 import type { TradesRenderer } from '../market-data/trades-render.ts';
 import { McpService } from '../mcp/mcp-routes.ts';
 import type { ToolProtocol } from '../mcp/protocol.ts';
@@ -143,7 +144,12 @@ export function nodeRoutes(parts: RouteParts): NodeRoutes {
     tokens: new TokenRouteReads({ ...parts, tops: new TopReader(parts.tables) }),
     history: parts,
     liquidity: liquidityService(parts),
-    trades: { trades: parts.trades, allowlist, isTolerant },
+    trades: {
+      trades: parts.trades,
+      pages: new TradesPages(parts.tradesIndex, parts.texts),
+      allowlist,
+      isTolerant,
+    },
     documents: documentsOf(config),
     app,
     mcp: tools,

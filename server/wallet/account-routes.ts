@@ -197,9 +197,9 @@ async function tradeItems(
   const items: string[] = [];
   let makers = 0;
   for (const trade of rows) {
+    const { listed, text } = texts.text(trade, reader);
     // This match and the older ones have left the window in the meantime; their rows are reused.
     if (trade.match < index.first) break;
-    const { listed, text } = texts.text(trade, reader);
     items.push(text);
     makers += listed;
     if (makers < MAKERS_PER_TURN) continue;

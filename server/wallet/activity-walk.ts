@@ -40,8 +40,8 @@ export class ActivityWalk {
 
   /** Reads the next row to ROW_DOUBLES numbers from `at` on. Returns its key; undefined at the end. */
   next(rows: Float64Array, at: number): number | undefined {
+    this.readTrade(rows, at);
     const { entries, selector, trade } = this;
-    if (trade !== undefined) selector.read(trade, rows, at);
     const entry = entries?.head();
     if (entry !== undefined && (trade === undefined || entry.time > rows[at + Row.time]!)) {
       const row = entries!.take();
@@ -59,7 +59,15 @@ export class ActivityWalk {
     const { selector, trade } = this;
     const match = trade === undefined ? NO_MATCH : selector.matchOf(trade);
     await nextIteration();
-    if (match === NO_MATCH || match >= selector.index.first) return;
+    if (match !== NO_MATCH && match < selector.index.first) this.lose(match);
+  }
+
+  private readTrade(rows: Float64Array, at: number): void {
+    const { selector, trade } = this;
+    if (trade !== undefined && !selector.read(trade, rows, at)) this.lose(selector.matchOf(trade));
+  }
+
+  private lose(match: number): void {
     this.lost = match;
     this.trade = undefined;
   }

@@ -167,7 +167,13 @@ export class OwnTrades {
     // An order may be in both chains: first it was the taker, and the maker after it rested.
     await walk(index.madeBySigner, fillMakerIdAt);
     await walk(index.takenBySigner, fillTakerIdAt);
-    return found.map((matches) => matches.sort((a, b) => a - b).map(tradeIdOf));
+    const { first } = index;
+    return found.map((matches) =>
+      matches
+        .filter((match) => match >= first)
+        .sort((a, b) => a - b)
+        .map(tradeIdOf),
+    );
   }
 
   private secondsOf(match: number): number {

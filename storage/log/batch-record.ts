@@ -60,6 +60,13 @@ export function encodeBatch(facts: BatchFacts, commands: Int32Array): Buffer {
   return bytes;
 }
 
+/** The commands of an encoded batch, as they lie in its payload: nothing may be written to them. */
+export function commandsIn({ buffer, byteOffset, length }: Buffer) {
+  const at = byteOffset + HEADER_BYTES;
+  const words = (length - HEADER_BYTES - TRAILER_BYTES) / 4;
+  return { i32: new Int32Array(buffer, at, words), f64: new Float64Array(buffer, at, words / 2) };
+}
+
 export function stampOf({
   buffer,
   byteOffset,

@@ -23,7 +23,6 @@ import {
   type Capacities,
   DELAYED_STEP_MAX,
   UNLOGGED_COMMANDS_MAX,
-  withoutReachBeside,
 } from '../../engine/tables/capacities.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { ControlRecordStore } from '../control-records/control-record-store.ts';
@@ -128,9 +127,8 @@ export class LogProjector {
     this.written = positionOf(this.derived);
     this.kept = new ControlRecordStore(dataDir, { durability, readOnly: false });
     this.keptTo = this.kept.position()?.sequence ?? 0;
-    const { capacities, logFirst } = options;
     const begun = beginBehind(
-      { capacities: withoutReachBeside(capacities), logFirst },
+      options,
       this.snapshots,
       this.written.sequence,
       this.warn,
@@ -401,9 +399,8 @@ export class LogProjector {
     const { tables } = this;
     this.attempted = lastBatch(tables);
     this.attemptedAt = now;
-    const { trades } = this.options.capacities;
-    const reach = fillCount(tables) - trades;
-    this.imaging = this.snapshots.save(tables, Math.max(0, reach, this.firstFill), trades);
+    const reach = fillCount(tables) - this.options.capacities.trades;
+    this.imaging = this.snapshots.save(this.tables, Math.max(0, reach, this.firstFill));
   }
 
   private snapshotStep(): boolean {

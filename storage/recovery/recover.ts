@@ -127,11 +127,7 @@ export function begin(
   const reasons: string[] = [];
   const skippedSnapshots: number[] = [];
   for (const info of candidates) {
-    const loaded = snapshots.load(
-      info,
-      assistant,
-      growing.includes('trades') ? undefined : capacities.trades,
-    );
+    const loaded = snapshots.load(info, assistant);
     if (typeof loaded !== 'string') {
       const room = grown(capacities, loaded.tables.capacities, growing);
       const { memory } = resizeTables(loaded.tables, room);

@@ -24,7 +24,7 @@ import {
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
-import { type Capacities, fillRows } from '../../engine/tables/capacities.ts';
+import type { Capacities } from '../../engine/tables/capacities.ts';
 import {
   Agent,
   FILL_WORDS,
@@ -165,11 +165,10 @@ export class SnapshotFiles {
    * all but the newest two valid ones. The first step copies the tables; each further step writes a
    * piece, and the tables may change in between. Throws an Error that says why it failed; nothing
    * of the file remains then.
-   * @param trades capacity of the snapshot, if not that of the tables
    */
-  *save(t: Tables, firstFill: number, trades = t.capacities.trades): Generator<void, SnapshotInfo> {
+  *save(t: Tables, firstFill: number): Generator<void, SnapshotInfo> {
     const sequence = t.state[State.batch]!;
-    const capacities = { ...t.capacities, trades };
+    const { capacities } = t;
     const feeSchedules = t.state[State.feeSchedules]!;
     const delays =
       t.state[State.delayed]! + t.state[State.takerDelays]! + t.state[State.unsettledEver]!;
@@ -224,10 +223,9 @@ export class SnapshotFiles {
   /**
    * Reads a snapshot into tables of its own capacities. A text says why it cannot be used.
    * @param assistant reads half of it in another thread
-   * @param trades capacity of the tables, where the fills of the snapshot have room so
    */
-  load(info: SnapshotInfo, assistant?: SpanReader, trades?: number): LoadedSnapshot | string {
-    const loaded = readSnapshot(info, assistant, trades);
+  load(info: SnapshotInfo, assistant?: SpanReader): LoadedSnapshot | string {
+    const loaded = readSnapshot(info, assistant);
     if (typeof loaded === 'string') this.skip([info.sequence]);
     return loaded;
   }
@@ -318,13 +316,12 @@ function formatOf(header: SnapshotHeader): number {
 function readSnapshot(
   info: SnapshotInfo,
   assistant: SpanReader | undefined,
-  trades: number | undefined,
 ): LoadedSnapshot | string {
   return orWhy(() => {
     const header = headerOf(info);
     if (typeof header === 'string') return header;
     const { firstFill } = header;
-    const tables = new Tables(allocateEngine(capacitiesOf(header, trades)));
+    const tables = new Tables(allocateEngine(header.capacities));
     const placed = placedSpans(header, tables);
     const [ours, theirs] = assistant === undefined ? [placed, []] : halvesOf(placed);
     const job = { path: info.path, memory: tables.memory };
@@ -337,16 +334,6 @@ function readSnapshot(
     rebuildIndexes(tables);
     return { tables, firstFill };
   });
-}
-
-function capacitiesOf(
-  { capacities, spans }: SnapshotHeader,
-  trades = capacities.trades,
-): Capacities {
-  const wanted = { ...capacities, trades };
-  const fills = spans.filter(({ name }) => name === 'fills');
-  const bytes = fills.reduce((sum, span) => sum + span.bytes, 0);
-  return bytes <= fillRows(wanted) * FILL_BYTES ? wanted : capacities;
 }
 
 function headerOf({ path, sequence }: SnapshotInfo): SnapshotHeader | string {

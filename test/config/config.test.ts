@@ -76,7 +76,7 @@ test('every default of the contract holds without any variable', () => {
       orders: 1048576,
       levels: 8388608,
       trades: 1000000,
-      history: 1048576,
+      history: 131072,
       positions: 1048576,
       operatorIds: 1048576,
     },

@@ -7,11 +7,8 @@ import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { Header } from '../../engine/book/memory.ts';
-import { fillMatch, fillRow } from '../../engine/reads.ts';
-import { fillRows, withoutReachBeside } from '../../engine/tables/capacities.ts';
-import { FILL_DOUBLES, Fill, State } from '../../engine/tables/layout.ts';
+import { State } from '../../engine/tables/layout.ts';
 import { stateHash } from '../../engine/tables/state-hash.ts';
-import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
 import { RecoveryAssistant } from '../../storage/recovery/recovery-assistant.ts';
 import { WordSum } from '../../storage/snapshot/snapshot-checksum.ts';
@@ -140,40 +137,6 @@ test('fills find their rows in a ring of another length than the stored one', (t
       assert.deepEqual(fillCopy(snapshot.tables, first + i), fill);
     });
   }));
-
-test('a snapshot of tables whose ring has no reach beside what waits loads into such tables and into whole ones', (t) => {
-  const whole = { ...TIGHT, trades: 60_000 };
-  const narrow = withoutReachBeside(whole);
-  assert(fillRows(narrow) < fillRows(whole) && fillRows(narrow) >= whole.trades);
-  const tables = new Tables(allocateEngine(narrow));
-  const first = 5 * tables.fillRows - 20_000;
-  const end = first + whole.trades;
-  tables.state[State.fills] = end;
-  for (let fill = first; fill < end; fill++) {
-    tables.fillF[fillRow(tables, fill) * FILL_DOUBLES + Fill.match] = fill;
-  }
-  const snapshots = snapshotsOf(directoryOf(t));
-  let info: SnapshotInfo | undefined;
-  for (const saving = snapshots.save(tables, first, whole.trades); info === undefined; ) {
-    const { done, value } = saving.next();
-    if (done === true) info = value;
-  }
-  const cases = [
-    [undefined, whole.trades],
-    [narrow.trades, narrow.trades],
-    // The fills of the snapshot have no room in a ring with one row less.
-    [narrow.trades - 1, whole.trades],
-  ] as const;
-  for (const [trades, expected] of cases) {
-    const found = snapshots.load(info, undefined, trades);
-    assert(typeof found === 'object', String(found));
-    assert.deepEqual(found.tables.capacities, { ...whole, trades: expected });
-    assert.equal(found.firstFill, first);
-    for (let fill = first; fill < end; fill++) {
-      assert.equal(fillMatch(found.tables, fillRow(found.tables, fill)), fill);
-    }
-  }
-});
 
 test('the newest two snapshots are kept, each with its own batch sequence', (t) =>
   withTrading((context, trade) => {

@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { engineSettings, engineTime, lastBatch } from '../../../engine/reads.ts';
 import type { Tables } from '../../../engine/tables/tables.ts';
 import { stampOf } from '../../../storage/log/batch-record.ts';
-import { type Log, OutcomeUnknown } from '../../../storage/log/log.ts';
+import { type Log, type NewEntry, OutcomeUnknown } from '../../../storage/log/log.ts';
 import { ExpiryTimer } from '../cancel/expiry-timer.ts';
 import {
   type Failure,
@@ -421,7 +421,7 @@ export class Sequencer {
     const durable =
       record === undefined ? this.whenShown(batch) : log.append([record], record.sequence - 1);
     // The rest is copied out of the slot while the disk works.
-    const outcome = this.takeOutcome(batch, view);
+    const outcome = this.takeOutcome(batch, view, record);
     durable.then(
       () => this.acknowledge(batch, outcome, appended),
       (error: Error) => this.failUncertain(batch, error),
@@ -461,10 +461,14 @@ export class Sequencer {
     this.stop(error);
   }
 
-  private takeOutcome({ largeEvents, requests, slot }: RequestBatch, view: SlotView): Outcome {
+  private takeOutcome(
+    { largeEvents, requests, slot }: RequestBatch,
+    view: SlotView,
+    record: NewEntry | undefined,
+  ): Outcome {
     const hasFailed = view.state() === SlotState.failed;
     const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
-    const applied = hasChanged(view) ? takeApplied(view, largeEvents) : undefined;
+    const applied = record && takeApplied(view, record, largeEvents);
     if (!hasFailed) this.options.metrics?.applied(view);
     view.setState(SlotState.free);
     this.queue.leave(requests);

@@ -4,7 +4,7 @@
  *
  * Thread: I/O.
  */
-import { encodeBatch } from '../../../storage/log/batch-record.ts';
+import { commandsIn, encodeBatch } from '../../../storage/log/batch-record.ts';
 import type { NewEntry } from '../../../storage/log/log.ts';
 import { Slot, SlotState, type SlotView } from '../exchange-memory/slots.ts';
 
@@ -29,12 +29,17 @@ export function hasChanged(view: SlotView): boolean {
   return view.state() !== SlotState.failed && view.i32[Slot.changed] === 1;
 }
 
-export function takeApplied(view: SlotView, large: Int32Array | undefined): AppliedBatch {
+/** @param record of the batch: its commands are not copied once more */
+export function takeApplied(
+  view: SlotView,
+  { payload }: NewEntry,
+  large: Int32Array | undefined,
+): AppliedBatch {
   const { f64, i32 } = view;
   const words = i32[Slot.eventWords]!;
   const fits = words <= view.events.length;
   const events = fits ? view.events.slice(0, words) : large;
-  const commands = view.log.slice(0, i32[Slot.logWords]!);
+  const commands = commandsIn(payload);
   const isWhole = i32[Slot.eventsLost] === 0 && events !== undefined;
   const recorded = isWhole ? events : new Int32Array(0);
   return {
@@ -44,8 +49,8 @@ export function takeApplied(view: SlotView, large: Int32Array | undefined): Appl
     events: recorded,
     eventsF: new Float64Array(recorded.buffer),
     isWhole,
-    commands,
-    commandsF: new Float64Array(commands.buffer),
+    commands: commands.i32,
+    commandsF: commands.f64,
   };
 }
 
