@@ -24,6 +24,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     projection: ['control-records', 'files', 'kv', 'log', 'recovery', 'snapshot'],
     texts: [],
     catalog: ['files', 'kv', 'texts'],
+    columns: ['files', 'texts'],
     recordings: ['catalog', 'texts'],
     operations: [
       'catalog',
