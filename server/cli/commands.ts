@@ -642,11 +642,25 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(record, 'schema'),
   },
   'record import': {
-    does: 'makes a recording of files in the public form, or with books and trades as CSV',
+    does: 'makes a recording of files in the public form, or with books and trades as CSV, Parquet or npz',
     node: 'any',
     args: ['FILE...'],
-    options: { '-o, --out <file>': 'the recording; it must not be there' },
+    options: {
+      '-o, --out <file>': 'the recording; it must not be there',
+      '--mapping <file>': 'JSON that says which columns of CSV or Parquet are what',
+    },
     run: from(record, 'importing'),
+  },
+  'record convert': {
+    does: 'writes a recording in another form; the end of OUT says which: .rec, .parquet, .npz, .jsonl, .csv',
+    node: 'any',
+    args: ['IN', 'OUT'],
+    options: {
+      '--token <id>':
+        'of npz: this token alone; without it OUT is a directory with a file for each',
+      '--mapping <file>': 'JSON that says which columns of CSV or Parquet are what',
+    },
+    run: from(record, 'converting'),
   },
   replay: {
     does: 'rebuilds the state after a batch from snapshot and log; prints its hash, and books',
