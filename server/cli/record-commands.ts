@@ -96,13 +96,9 @@ export const converting: Run = async (context, [file = '', out = ''], options) =
   if (token !== undefined && form !== FORMS.npz) throw new Refused('--token is for an OUT.npz');
   const recording = await opened(file, progress, mappingOf(options));
   const shown = new MessageProgress(progress, `writing ${out}`);
-  let size = 0;
-  const { leftOut, messages, raised } = await convertRecording(recording, form, out, {
+  const { bytes, leftOut, messages, raised } = await convertRecording(recording, form, out, {
     token,
-    onProgress(count, bytes) {
-      size = bytes;
-      shown.show(count, bytes);
-    },
+    onProgress: (count, written) => shown.show(count, written),
   });
   progress.clear();
   const decreases = decreasesText(recording.decreases);
@@ -112,7 +108,7 @@ export const converting: Run = async (context, [file = '', out = ''], options) =
   if (leftOut > 0) stderr.line(`${out}: messages left out: ${leftOut}`);
   if (raised > 0) stderr.line(`${out}: messages with a time that was raised: ${raised}`);
   if (form.lacks !== undefined) stderr.line(`${out}: its form has no place for ${form.lacks}`);
-  stdout.line(`${out}: ${messages} messages, ${sizeText(size)}`);
+  stdout.line(`${out}: ${messages} messages, ${sizeText(bytes)}`);
   return 'done';
 };
 

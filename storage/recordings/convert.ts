@@ -4,13 +4,15 @@
  * Thread: any. Memory: a member, a row group, or pieces of as many arrays as are written at a time.
  */
 import { existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type CsvColumns, csvFormat, plainColumn, textColumn } from '../texts/csv.ts';
 import { type ConvertOptions, Parts } from './convert-parts.ts';
 import { type Cells, rowOf } from './csv-columns.ts';
 import type { RecordingEntry } from './entries.ts';
+import { type RecordingRow, rowsOf } from './entry-rows.ts';
 import type { Recording } from './opened.ts';
-import { type RecordingRow, recordingParquet, rowsOf } from './parquet-form.ts';
+import { recordingParquet } from './parquet-form.ts';
 import { writeArrays } from './write-arrays.ts';
 import { RecordingWriter } from './writer.ts';
 
@@ -28,8 +30,10 @@ export interface Converted {
   readonly messages: number;
   /** Messages and entries without a place in the form, or damaged. */
   readonly leftOut: number;
-  /** Rows with a time that was raised, so that none decreases. */
+  /** Messages with a time that was raised, so that none decreases. */
   readonly raised: number;
+  /** Bytes of the file, or of all files of a directory. */
+  readonly bytes: number;
 }
 
 /** Every form by its name. docs/guides/data.md has this table. */
@@ -90,7 +94,14 @@ export async function convertRecording(
     throw error;
   }
   const { leftOut, messages, raised } = parts;
-  return { leftOut, messages, raised };
+  return { leftOut, messages, raised, bytes: await bytesOf(path) };
+}
+
+async function bytesOf(path: string): Promise<number> {
+  const found = await stat(path);
+  if (!found.isDirectory()) return found.size;
+  const sizes = await Promise.all((await readdir(path)).map((name) => bytesOf(join(path, name))));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 async function* allEntries(
