@@ -46,12 +46,7 @@ const MEMBERS = ['columns', 'unit', 'values', 'constants'];
 /** @throws RecordingDamaged that names what is wrong */
 export function readMapping(text: string, path: string): Mapping {
   const wrong = (what: string): RecordingDamaged => new RecordingDamaged(`${path}: ${what}`);
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    // Reported below.
-  }
+  const json = parsedJson(text);
   if (!isObject(json)) throw wrong('a mapping is a JSON object');
   const unknown = Object.keys(json).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) throw wrong(`${unknown} is none of ${MEMBERS.join(', ')}`);
@@ -132,6 +127,16 @@ function columnsOf(
   const paths = new Map(
     Object.entries(columns).map(([name, text]) => [name as Name | LevelName, pathOf(text)]),
   );
+  const parsed = jsonParser();
+  const valueAt = ([column = '', ...members]: readonly string[], read: ReadColumn): unknown => {
+    let value = read(column);
+    for (const member of members) {
+      const object = parsed(value);
+      if (!isObject(object)) return undefined;
+      value = object[member];
+    }
+    return value;
+  };
   const cell = (name: Name, read: ReadColumn): string => {
     const path = paths.get(name);
     if (path === undefined) return constants[name] ?? '';
@@ -153,37 +158,47 @@ function columnsOf(
         return path === undefined ? undefined : valueAt(path, read);
       };
       const [bids, asks] = [of('bids'), of('asks')];
-      if (bids == null && asks == null) return undefined;
+      if (isNone(bids) && isNone(asks)) return undefined;
       return { bids: levelsOf(bids, of('bid_sizes')), asks: levelsOf(asks, of('ask_sizes')) };
     },
   };
 }
 
-function valueAt([column = '', ...members]: readonly string[], read: ReadColumn): unknown {
-  let value = read(column);
-  for (const member of members) {
-    const object = parsed(value);
-    if (!isObject(object)) return undefined;
-    value = object[member];
-  }
-  return value;
+/** Returns a function that makes values of texts with JSON. It retains the last text, of which a row has many cells. */
+function jsonParser(): (value: unknown) => unknown {
+  let last: string | undefined;
+  let json: unknown;
+  return (value) => {
+    if (typeof value !== 'string') return value;
+    if (value !== last) {
+      last = value;
+      json = parsedJson(value);
+    }
+    return json;
+  };
 }
 
-/** Text with JSON as what it is. */
-function parsed(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
+/** Returns undefined for a text that is no JSON. */
+function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(value);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
+function isNone(value: unknown): boolean {
+  return value == null || value === '';
+}
+
 /** Levels of a list of them, or of prices beside a list of sizes. */
 function levelsOf(list: unknown, sizes: unknown): Level[] {
-  const levels = parsed(list);
-  const beside = parsed(sizes);
-  if (!Array.isArray(levels)) return [];
+  if (isNone(list)) return [];
+  const [levels, beside] = [list, sizes].map((value) =>
+    typeof value === 'string' ? parsedJson(value) : value,
+  );
+  // The reader refuses it as a price.
+  if (!Array.isArray(levels)) return [{ price: cellText(list), size: '' }];
   return levels.map((level: unknown, i) => {
     const [price, size] = Array.isArray(level)
       ? level

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { openParquet } from '../../storage/columns/parquet-reader.ts';
 import {
   type ParquetColumns,
@@ -110,6 +112,29 @@ test('rows without end take the memory of a row group, and a group is written on
   assert.equal(Math.max(...lengths), GROUP);
   assert.equal(rows.length, ROWS);
   assert.equal(file.rows, ROWS);
+});
+
+test('a file that another program has compressed is read', async () => {
+  const bytes = new ByteWriter();
+  const file = new ParquetWriter({
+    writer: bytes,
+    schema: [
+      { name: 'root', num_children: 1 },
+      { name: 'price', type: 'DOUBLE', repetition_type: 'REQUIRED' },
+    ],
+    codec: 'GZIP',
+    compressors: { GZIP: gzipSync },
+  });
+  const data = Array.from({ length: 100 }, (_, i) => i / 7);
+  await file.write({ columnData: [{ name: 'price', data }] });
+  await file.finish();
+  const path = join(directory, 'gzip.parquet');
+  writeFileSync(path, bytes.getBytes());
+  const { rows } = await readAll(await openParquet(path));
+  assert.deepEqual(
+    rows.map(({ price }) => price),
+    data,
+  );
 });
 
 test('a table without rows is a file with its columns', async () => {
