@@ -103,7 +103,7 @@ export const TRADES: RowTable<Trade> = {
     maker_price: 'decimal',
     maker_collateral: 'decimal',
   },
-  /** As JSON lines end, so that scripts read either by lines. */
+  /** That of JSON lines, so that scripts read either by lines. */
   lineEnd: '\n',
 };
 

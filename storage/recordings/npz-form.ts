@@ -120,7 +120,7 @@ export class NpzEncoder {
   }
 }
 
-/** What a file says about its rows. */
+/** Header and market of the rows of a file. */
 export interface NpzAbout {
   readonly header: JsonObject;
   readonly event: JsonObject;

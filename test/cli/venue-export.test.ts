@@ -100,6 +100,8 @@ test('the files of Parquet have the rows of those of CSV, and names are not chan
   const trades = join(into, 'all.parquet');
   assert.equal((await cli(dataDir, ['trades', 'export', trades])).code, 0);
   assert.deepEqual(await parquetRows(trades), await parquetRows(join(into, 'trades.parquet')));
+  const info = await cli(dataDir, ['record', 'info', trades, '--json']);
+  assert.deepEqual(JSON.parse(info.stdout).messages, { last_trade_price: 1 });
 });
 
 test('statement and positions of a wallet are written as Parquet with the numbers of their lists', async () => {

@@ -304,7 +304,7 @@ test('the examples of the documents are valid, and their table of columns is tha
     const names = [name, ...aliases].map((each) => `\`${each}\``).join(', ');
     return `| ${names} | ${isRequired ? 'yes' : 'no'} | ${rule} | ${means} |`;
   });
-  const page = readFileSync(join(ROOT, 'docs/guides/paper-and-backtests.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/guides/data.md'), 'utf8');
   const missing = rows.filter((row) => !page.includes(`\n${row}\n`));
   assert.deepEqual(missing, []);
 });

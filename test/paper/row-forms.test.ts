@@ -51,7 +51,7 @@ async function messagesOf(path: string, mapping?: object) {
   return messages;
 }
 
-/** As the archive of pmxt has it: an update is a row, with its members as JSON. */
+/** Updates of the archive of pmxt, each a row with its members as JSON. */
 const UPDATES = [
   {
     update_type: 'book_snapshot',
