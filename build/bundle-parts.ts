@@ -42,10 +42,10 @@ const APART = new Set(['etcd3', 'pino', 'piscina']);
 /** The compiler's output. */
 export const COMPILED = resolve(import.meta.dirname, '..');
 
-/** Packages that an installation may lack: they stay imports of the bundle. */
+/** Packages that an installation may lack: they stay imports of the bundle. Programs of build/ run beside package.json. */
 const OPTIONAL = Object.keys(
   (
-    JSON.parse(readFileSync(join(COMPILED, '../package.json'), 'utf8')) as {
+    JSON.parse(readFileSync('package.json', 'utf8')) as {
       readonly optionalDependencies: Readonly<Record<string, string>>;
     }
   ).optionalDependencies,

@@ -45,7 +45,7 @@ interface StoredColumn<Row> {
   readonly value: (row: Row) => Value;
 }
 
-const GROUP_ROWS = 2 ** 16;
+const GROUP_ROWS = 2 ** 15;
 const MICRO_DIGITS = 6;
 const NS_PER_MS = 1_000_000n;
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?$/;

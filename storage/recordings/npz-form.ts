@@ -34,7 +34,7 @@ export const NPZ_FIELDS: readonly NpyField[] = [
 export const NPZ_ABOUT = 'recording.json';
 
 /** Kinds and flags of `ev`. */
-export const EVENT = {
+const EVENT = {
   depth: 1,
   trade: 2,
   clear: 3,

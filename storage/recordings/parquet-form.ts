@@ -18,7 +18,7 @@ interface RecordingColumn extends ParquetColumn<RecordingRow> {
   readonly means: string;
 }
 
-/** Columns of the file. docs/guides/data.md has this table. */
+/** Columns of the file. docs/guides/data.md has this table. @internal A test compares both. */
 export const RECORDING_COLUMNS: Readonly<Record<keyof RecordingRow, RecordingColumn>> = {
   entry: {
     type: 'integer',
