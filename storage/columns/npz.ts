@@ -26,6 +26,8 @@ const ALIGNMENT = 64;
 /** The date of the members: the first one of zip, so that equal data give equal files. */
 const DATE = new Date(1980, 0, 1);
 const PIECE_BYTES = 2 ** 16;
+/** Sizes in a zip file have 32 bits. */
+const BYTES_END = 2 ** 32;
 
 export class NpzWriter {
   private readonly file: FileHandle;
@@ -56,6 +58,10 @@ export class NpzWriter {
     rows: number,
     texts: Readonly<Record<string, string>> = {},
   ): Promise<NpzWriter> {
+    if (rows * fields.length * FIELD_BYTES >= BYTES_END)
+      throw new Error(
+        `${path}: an array of ${rows} rows is more than 4 GB, the most of a zip file`,
+      );
     const fflate = await optionalPackage('fflate', () => import('fflate'));
     const writer = new NpzWriter(await open(path, 'wx'), fflate, texts);
     writer.data.push(npyHead(fields, rows));

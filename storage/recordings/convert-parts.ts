@@ -27,6 +27,11 @@ export class Parts {
       if (kind === 'message') this.messages += 1;
       if (kind === 'damaged') this.leftOut += 1;
     }
-    this.onProgress(this.messages, this.bytes);
+    this.show();
+  }
+
+  show(bytes = this.bytes): void {
+    this.bytes = bytes;
+    this.onProgress(this.messages, bytes);
   }
 }

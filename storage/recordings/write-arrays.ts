@@ -54,7 +54,7 @@ export async function writeArrays(recording: Recording, path: string, parts: Par
         const texts = about === undefined ? {} : { [NPZ_ABOUT]: JSON.stringify(about) };
         arrays.set(each, new TokenArray(await NpzWriter.create(file, NPZ_FIELDS, rows, texts)));
       }
-      await writeTokens(recording, arrays);
+      await writeTokens(recording, arrays, parts);
     } catch (error) {
       for (const array of arrays.values()) await array.abort();
       throw error;
@@ -85,6 +85,7 @@ async function countRows(
 async function writeTokens(
   recording: Recording,
   arrays: ReadonlyMap<string, TokenArray>,
+  parts: Parts,
 ): Promise<void> {
   for await (const batch of recording.batches()) {
     for (const { at, event } of eventsOf(batch, undefined)) {
@@ -92,6 +93,9 @@ async function writeTokens(
       if (array === undefined) continue;
       await array.write(event, at);
     }
+    let bytes = 0;
+    for (const array of arrays.values()) bytes += array.bytes;
+    parts.show(bytes);
   }
 }
 
@@ -139,6 +143,10 @@ class TokenArray {
 
   get raised(): number {
     return this.encoder.raised;
+  }
+
+  get bytes(): number {
+    return this.writer.bytes;
   }
 
   async write(event: NpzEvent, at: number): Promise<void> {
