@@ -122,6 +122,7 @@ test('a long recording becomes Parquet, npz and a recording again with a heap th
     assert.deepEqual(left.slice(0, batch.length), batch);
     left = left.slice(batch.length);
   }
+  await rest.return?.();
 });
 
 const RECIPE = join(ROOT, 'docs/recipes/load_recording.py');
