@@ -119,14 +119,17 @@ async function* allEntries(
 async function writeOwn(recording: Recording, path: string, parts: Parts): Promise<void> {
   const writer = await RecordingWriter.create(path, recording.header);
   let end: number | undefined;
-  for await (const batch of allEntries(recording, parts)) {
-    for (const entry of batch) {
-      if (entry.kind === 'end') end = entry.at;
-      else if (entry.kind !== 'damaged') await writer.write(entry);
+  try {
+    for await (const batch of allEntries(recording, parts)) {
+      for (const entry of batch) {
+        if (entry.kind === 'end') end = entry.at;
+        else if (entry.kind !== 'damaged') await writer.write(entry);
+      }
+      parts.bytes = writer.bytes;
     }
-    parts.bytes = writer.bytes;
+  } finally {
+    await writer.close(end);
   }
-  await writer.close(end);
 }
 
 async function writeChunks(

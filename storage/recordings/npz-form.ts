@@ -53,7 +53,7 @@ const LOCAL_AT = 16;
 const PRICE_AT = 24;
 const SIZE_AT = 32;
 
-/** Token of the events that become rows. */
+/** Events that become rows. */
 export type NpzEvent = Extract<SourceEvent, { kind: 'book' | 'changes' | 'print' }>;
 
 /** Rows of an event. */

@@ -1,6 +1,7 @@
 /** Opens Parquet: a recording (parquet-form.ts), or rows of books and trades (parquet-rows.ts). Thread: any. */
 import { statSync } from 'node:fs';
 import { openParquet, type ParquetFile } from '../columns/parquet-reader.ts';
+import { PackageMissing } from '../files/optional-package.ts';
 import { RecordingDamaged, type RecordingEntry } from './entries.ts';
 import { marketNameOf } from './market-name.ts';
 import {
@@ -20,9 +21,8 @@ export async function openParquetRecording(
   mapping: Mapping | undefined,
 ): Promise<Recording> {
   const file = await openParquet(path).catch((error: Error) => {
-    throw error.cause === undefined
-      ? new RecordingDamaged(`${path}: it is no whole Parquet file: ${error.message}`)
-      : error;
+    if (error instanceof PackageMissing) throw error;
+    throw new RecordingDamaged(`${path}: it is no whole Parquet file: ${error.message}`);
   });
   const header = parquetHeader(file, path);
   if (header === undefined) return openRows(file, path, onRead, mapping);

@@ -296,6 +296,24 @@ test('the guide has the forms and the columns of the code', () => {
   assert.deepEqual(missing, []);
 });
 
+test('a token that is no number names no file of an array', async () => {
+  const level = { price: '0.5', size: '1', side: 'BUY' };
+  const of = { event_type: 'last_trade_price', market: '', timestamp: String(STARTED) };
+  const rec = await recorded(
+    ['11', '../22', '/tmp/33', '', '1'.repeat(79)].map((asset_id) => ({
+      at: STARTED,
+      kind: 'message',
+      message: { ...of, asset_id, ...level },
+    })),
+  );
+  const before = readdirSync(directory);
+  const { path, stderr } = await converted(rec, newPath('.npz'));
+  assert.match(stderr, /messages left out: 4\n/);
+  assert.deepEqual(readdirSync(path), ['11.npz']);
+  assert.deepEqual(readdirSync(directory).length, before.length + 1);
+  assert.equal((await read(join(path, '11.npz'))).entries.length, 1);
+});
+
 test('a wrong OUT, one that is there, and a token that is not there change nothing', async () => {
   const rec = await recorded([
     {
