@@ -28,7 +28,8 @@ import { SourceBook, type SourceChange, type SourceLevel } from './source-book.t
  * Time at which quantity that paper orders took comes back: with the next change of the level, or with the next
  * message.
  */
-export type Impact = 'keep' | 'restore';
+export const IMPACTS = ['keep', 'restore'] as const;
+export type Impact = (typeof IMPACTS)[number];
 
 export interface MirroredBookOptions {
   readonly token: TokenRow;

@@ -3,13 +3,24 @@
  * amount is a whole number of micro-units, divided by a million at the end. Formulas:
  * docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
+import type { Impact } from '../../engine/paper/mirrored-book.ts';
+import type { QueueRule } from '../../engine/paper/place.ts';
+import type { LatencyChoice } from './latency.ts';
 import type { Side } from './strategy.ts';
+
+/** Value of a setting that the recording decides, market by market. */
+export const RECORDED = 'recorded';
 
 export interface RunSettings {
   readonly cash: number;
-  readonly latencyMs: number;
-  readonly impact: 'keep' | 'restore';
-  readonly queue: 'pessimistic' | 'proportional';
+  /** Milliseconds, a distribution, or `measured`: of orders and cancels, and of what the strategy sees. */
+  readonly latencyMs: LatencyChoice;
+  readonly feedLatencyMs: LatencyChoice;
+  /** Of the latencies that are drawn. */
+  readonly seed: number;
+  readonly takerDelayMs: number | typeof RECORDED;
+  readonly impact: Impact;
+  readonly queue: QueueRule;
   readonly feeBps: number;
 }
 

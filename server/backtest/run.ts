@@ -1,6 +1,8 @@
 /**
- * One run of a strategy over a recording. Merges the lines of the recording, delayed orders and timers by time, calls
- * the strategy, and counts. At one time lines come first, then orders and timers in the order of their requests.
+ * One run of a strategy over a recording. Merges the lines of the recording, orders on their way, what is due at the
+ * exchange, and timers by time, calls the strategy, and counts. At one time lines come first, then orders and timers in
+ * the order of their requests. A latency of the feed delays the strategy and not the exchange: each change is applied
+ * when it happens, and every timer before the time at which the strategy sees the change runs before it.
  *
  * Thread: the caller's. Functions of a strategy run to their end.
  */
@@ -80,7 +82,6 @@ export class Run {
     try {
       this.advance(entry.at);
       this.calling = '';
-      this.exchange.at(entry.at);
       const heard = this.source.take(entry);
       this.venue.settle();
       if (this.from === undefined) return;
@@ -125,21 +126,48 @@ export class Run {
     };
   }
 
-  /** Runs what is due before a time. After PAUSE_STEPS_MAX steps the rest runs at that time. */
-  private advance(time: number): void {
-    const { due } = this.venue;
-    const first = due.next;
-    for (let steps = 0; due.next < time; steps++) {
-      const { act, time: at } = due.take();
-      this.calling = 'after';
-      if (steps === PAUSE_STEPS_MAX) {
-        if (at === first) throw new Error('the strategy calls itself without end');
-        this.pausesCut += 1;
-      }
-      this.exchange.at(steps < PAUSE_STEPS_MAX ? at : time);
-      this.returned(act());
+  /** Runs what is due before an entry. After PAUSE_STEPS_MAX steps the rest runs at its time. */
+  private advance(at: number): void {
+    const { exchange, venue } = this;
+    const { arrivals, timers } = venue;
+    const seen = venue.seenAt(at);
+    /** What is due at the exchange is seen as late as the entry. */
+    const lag = seen - at;
+    const first = Math.min(timers.next, arrivals.next);
+    for (let steps = 0; ; steps++) {
+      const timer = timers.first;
+      const arrival = arrivals.first;
+      const isArrival = arrival !== undefined && arrival.time < at;
+      const next = isArrival ? arrival.time : at;
+      const nextSeen = isArrival ? Math.max(arrival.seen, venue.now) : seen;
+      const { due } = exchange;
+      const isTimer =
+        timer !== undefined &&
+        (timer.time < nextSeen ||
+          (timer.time === nextSeen && isArrival && timer.turn < arrival.turn));
+      if (due < next && !(isTimer && timer.time < due + lag)) {
+        this.calling = '';
+        exchange.at(due);
+        venue.moveTo(due + lag);
+        venue.settle();
+      } else if (isTimer || isArrival) {
+        if (steps === PAUSE_STEPS_MAX) {
+          if (Math.min(timers.next, arrivals.next) === first)
+            throw new Error('the strategy calls itself without end');
+          this.pausesCut += 1;
+        }
+        const { act, time } = isTimer ? timers.take() : arrivals.take();
+        this.calling = 'after';
+        const now = steps < PAUSE_STEPS_MAX ? time : at;
+        // Under a latency of the feed a timer may be later than what happens next at the exchange.
+        if (!isTimer || !venue.hasFeedLatency) exchange.at(now);
+        venue.moveTo(isTimer ? now : Math.max(nextSeen, now));
+        this.returned(act());
+      } else break;
       this.drain();
     }
+    exchange.at(at);
+    venue.moveTo(seen);
   }
 
   private tick(everyMs: number): void {

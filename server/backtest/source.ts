@@ -34,7 +34,7 @@ import { type SourceEvent, understoodEvents } from '../../storage/recordings/sou
 import type { Exchange } from './exchange.ts';
 import { type MarketNames, TradedMarket } from './markets.ts';
 import { type MarketTerms, type RecordedMarket, recordedMarkets } from './recorded-markets.ts';
-import type { RunSettings } from './result.ts';
+import { RECORDED, type RunSettings } from './result.ts';
 import type { Trade } from './strategy.ts';
 import type { StrategyVenue } from './venue.ts';
 
@@ -194,6 +194,7 @@ export class Source {
     const { exchange, settings, venue } = this;
     const { row, first } = exchange.addMarket(this.fieldsOf(recorded));
     exchange.setFees(row, this.feesOf(recorded));
+    exchange.setTakerDelay(row, this.takerDelayOf(recorded));
     const names: MarketNames = recorded;
     const market = new TradedMarket(
       exchange.tables,
@@ -230,10 +231,16 @@ export class Source {
       exchange.setFees(market.row, NO_FEES);
     exchange.changeMarket(market.row, fields);
     exchange.setFees(market.row, this.feesOf(terms));
+    exchange.setTakerDelay(market.row, this.takerDelayOf(terms));
   }
 
   private feesOf({ fees }: MarketTerms): FeeSchedule {
     return this.hasRecordedFees ? fees : NO_FEES;
+  }
+
+  private takerDelayOf({ takerDelayMs }: MarketTerms): number {
+    const { takerDelayMs: chosen } = this.settings;
+    return chosen === RECORDED ? takerDelayMs : chosen;
   }
 
   /** @param payout undefined while uncertain */

@@ -1,13 +1,16 @@
 /**
  * Implementation of the broker: orders and their delays, cash and shares of a strategy. Notices are queued in the
- * order of events; run.ts delivers them.
+ * order of events; run.ts delivers them. Times of the strategy are later than those of the exchange by the latency of
+ * the feed: what it sees at a time is what the exchange did before.
  */
 import { assert } from '../../engine/book/matching.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { EndReason } from '../../engine/tables/codes.ts';
 import { MICRO, type TokenRow } from '../../engine/tables/units.ts';
 import { REJECTS } from '../common/refusals.ts';
 import { DueList } from './due.ts';
 import type { Exchange, OwnFill } from './exchange.ts';
+import type { Latencies } from './latency.ts';
 import { MID_PARTS, type TokenBook, type TradedMarket } from './markets.ts';
 import { faultOf, OwnOrder, pipsOfPrice } from './orders.ts';
 import type {
@@ -37,14 +40,29 @@ export type Note =
   /** `converted` calls no function of the strategy. */
   | { readonly kind: 'resolved' | 'converted'; readonly market: TradedMarket };
 
+/** Close reasons of an order that was placed when its delay was over; none = it rests. */
+const PLACED: ReadonlySet<number> = new Set([
+  EndReason.none,
+  EndReason.filled,
+  EndReason.fakRemainder,
+]);
+
 export class StrategyVenue implements Venue {
   readonly markets: TradedMarket[] = [];
-  readonly due = new DueList();
+  /** Timers of the strategy, by its own time, and orders and cancels on their way, by that of the exchange. */
+  readonly timers = new DueList();
+  readonly arrivals = new DueList();
   notes: Note[] = [];
   readonly counts = { orders: 0, refused: 0, cancels: 0 };
   isClosed = false;
   private readonly exchange: Exchange;
-  private readonly latencyMs: number;
+  private readonly latencies: Latencies;
+  /** Time of the newest message or timer that the strategy saw. */
+  private time = 0;
+  private turns = 0;
+  private lastArrival = 0;
+  /** Own orders that wait for a taker delay. */
+  private delayed = 0;
   private readonly byToken = new Map<string, TokenBook>();
   private readonly byRow = new Map<TokenRow, TokenBook>();
   private readonly open = new Map<number, OwnOrder>();
@@ -52,15 +70,30 @@ export class StrategyVenue implements Venue {
   private ended: number;
   private micro: number;
 
-  constructor(exchange: Exchange, latencyMs: number) {
+  constructor(exchange: Exchange, latencies: Latencies) {
     this.exchange = exchange;
-    this.latencyMs = latencyMs;
+    this.latencies = latencies;
     this.ended = exchange.ended;
     this.micro = exchange.cash().total;
   }
 
   get now(): number {
-    return this.exchange.now;
+    return Math.max(this.time, this.exchange.now);
+  }
+
+  /** Time at which the strategy sees what happens at a time, unless it sees something later before: order is kept. */
+  seenAt(time: number): number {
+    const { feed } = this.latencies;
+    return feed === undefined ? time : time + feed(time);
+  }
+
+  get hasFeedLatency(): boolean {
+    return this.latencies.feed !== undefined;
+  }
+
+  /** Moves the time of the strategy forward. */
+  moveTo(time: number): void {
+    if (time > this.time) this.time = time;
   }
 
   add(market: TradedMarket): void {
@@ -90,7 +123,7 @@ export class StrategyVenue implements Venue {
     if (own === undefined) return;
     this.counts.cancels += 1;
     this.later(() => {
-      if (own.state === 'open') this.exchange.cancel(own.id);
+      if (own.state === 'open' || own.state === 'delayed') this.exchange.cancel(own.id);
     });
   }
 
@@ -129,7 +162,9 @@ export class StrategyVenue implements Venue {
 
   after(ms: number, act: () => void): void {
     if (!(ms >= 0)) throw new RangeError(`after(ms): ms must be 0 or more, not ${ms}`);
-    this.due.add(this.now + ms, act);
+    const time = this.now + ms;
+    this.turns += 1;
+    this.timers.add({ time, seen: time, turn: this.turns, act });
   }
 
   /** Micro-units. */
@@ -148,13 +183,15 @@ export class StrategyVenue implements Venue {
   }
 
   settle(): void {
+    if (this.delayed > 0) this.noteReleased();
     for (const fill of this.exchange.takeFills()) this.noteFill(fill);
     if (this.exchange.ended === this.ended) return;
     this.ended = this.exchange.ended;
     for (const order of this.open.values()) {
-      if (order.state !== 'open') continue;
+      if (order.state !== 'open' && order.state !== 'delayed') continue;
       const reason = this.exchange.endOf(order.id);
       if (reason === 0) continue;
+      if (order.state === 'delayed') this.delayed -= 1;
       order.end(reason);
       this.open.delete(order.id);
       this.notes.push({ kind: 'order', order });
@@ -185,8 +222,28 @@ export class StrategyVenue implements Venue {
       act();
       this.settle();
     };
-    if (this.latencyMs === 0) arrive();
-    else this.due.add(this.now + this.latencyMs, arrive);
+    const { feed, order } = this.latencies;
+    if (feed === undefined && order === undefined) {
+      arrive();
+      return;
+    }
+    const { now } = this;
+    // One connection: nothing overtakes what was sent before.
+    this.lastArrival = Math.max(this.lastArrival, now + (order?.(now) ?? 0));
+    const time = this.lastArrival;
+    this.turns += 1;
+    this.arrivals.add({ time, seen: this.seenAt(time), turn: this.turns, act: arrive });
+  }
+
+  /** Opens orders whose taker delay is over. */
+  private noteReleased(): void {
+    for (const order of this.open.values()) {
+      if (order.state !== 'delayed' || this.exchange.isDelayed(order.id)) continue;
+      if (!PLACED.has(this.exchange.endOf(order.id))) continue;
+      order.state = 'open';
+      this.delayed -= 1;
+      this.notes.push({ kind: 'order', order });
+    }
   }
 
   private arrive(order: OwnOrder): void {
@@ -206,7 +263,9 @@ export class StrategyVenue implements Venue {
       this.refuse(order, reason);
       return;
     }
-    order.state = 'open';
+    const isDelayed = this.exchange.isDelayed(order.id);
+    if (isDelayed) this.delayed += 1;
+    order.state = isDelayed ? 'delayed' : 'open';
     this.notes.push({ kind: 'order', order });
   }
 
@@ -235,7 +294,7 @@ export class StrategyVenue implements Venue {
         ? market.holding.take(fill.shares, price)
         : market.holding.take(-fill.shares, 1 - price);
     const noted: NotedFill = {
-      time: this.now,
+      time: this.exchange.now,
       order,
       market,
       token: book.token,

@@ -4,6 +4,7 @@
  *
  * Pure; any thread. Not here: reading the environment (config.ts).
  */
+import { IMPACTS } from '../../engine/paper/mirrored-book.ts';
 import { QUEUE_RULES } from '../../engine/paper/place.ts';
 import { AMOUNT_MAX, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
@@ -345,7 +346,7 @@ export const SETTINGS = {
   mirrorMarkets: setting('MIRROR_MARKETS', MARKET_CHOICE, 'top:200').describe(
     'its mirrored markets; `top:` counts by volume',
   ),
-  mirrorImpact: setting('MIRROR_IMPACT', words(['keep', 'restore']), 'keep').describe(
+  mirrorImpact: setting('MIRROR_IMPACT', words(IMPACTS), 'keep').describe(
     'size that paper orders took stays taken until the source changes the level (`keep`) or sends a message (`restore`)',
   ),
   mirrorQueue: setting('MIRROR_QUEUE', words(QUEUE_RULES), 'pessimistic').describe(

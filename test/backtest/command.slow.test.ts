@@ -140,7 +140,7 @@ test('a mistake is reported with the exit code of its kind', async () => {
     [[damaged, buyer], 2, /damaged\.rec/],
     [[join(directory, 'missing.rec'), buyer], 1, /missing\.rec/],
     [[recording, buyer, '--cash', 'much'], 2, /^cash must be above 0 .*, not NaN/],
-    [[recording, buyer, '--queue', 'fifo'], 2, /^queue must be pessimistic or proportional/],
+    [[recording, buyer, '--queue', 'fifo'], 2, /^queue must be one of pessimistic, proportional/],
     [[recording, buyer, '--latency', '-1'], 2, /--latency must be a whole number/],
     [[recording], 2, /missing required argument/],
   ];
