@@ -29,7 +29,8 @@ import { Source } from './source.ts';
 import { type StrategySource, strategyOf } from './strategy-source.ts';
 import { StrategyVenue } from './venue.ts';
 
-export { equityCsv, fillsCsv } from './csv.ts';
+export { COMPARED } from './compared.ts';
+export { daysCsv, equityCsv, fillsCsv, marketsCsv } from './csv.ts';
 export { reportHtml } from './html.ts';
 export type { RecordingSource } from './recording.ts';
 export type * from './result.ts';

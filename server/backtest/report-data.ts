@@ -8,6 +8,7 @@ export interface ReportData {
 export interface ReportRun
   extends Pick<
     BacktestResult,
+    | 'days'
     | 'equity'
     | 'figures'
     | 'levelsRefused'

@@ -102,6 +102,8 @@ export interface OrderRequest {
   readonly postOnly?: boolean;
   /** Unix seconds, only for GTD. */
   readonly expiration?: number;
+  /** Probability of the outcome by the strategy, for its Brier score; the price of the fill if absent. */
+  readonly probability?: number;
 }
 
 /** `delayed`: it waits for the taker delay of its market, in no book. */

@@ -11,7 +11,7 @@ import { REJECTS } from '../common/refusals.ts';
 import { DueList } from './due.ts';
 import type { Exchange, OwnFill } from './exchange.ts';
 import type { Latencies } from './latency.ts';
-import { MID_PARTS, type TokenBook, type TradedMarket } from './markets.ts';
+import type { TokenBook, TradedMarket } from './markets.ts';
 import { faultOf, OwnOrder, pipsOfPrice } from './orders.ts';
 import type {
   Balance,
@@ -23,20 +23,36 @@ import type {
   OrderRequest,
   Venue,
 } from './strategy.ts';
+import { MID_PARTS } from './tally.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface NotedFill extends Fill {
   readonly market: TradedMarket;
+  readonly order: OwnOrder;
+  readonly outcome: 0 | 1;
+  /** Price in pips, micro-shares, and micro-units of the fee. */
+  readonly pips: number;
+  readonly shares: number;
+  readonly feeMicro: number;
   /** Micro-units received; negative if paid. */
   readonly got: number;
   /** Realized profit in units; undefined = nothing was closed. */
   readonly brought: number | undefined;
 }
 
+export interface OrderNote {
+  readonly kind: 'order';
+  readonly order: OwnOrder;
+  /** Undefined = the token is unknown. */
+  readonly market: TradedMarket | undefined;
+  /** True once for an order: the exchange has just accepted it. */
+  readonly isAccepted: boolean;
+}
+
 export type Note =
   | { readonly kind: 'fill'; readonly fill: NotedFill }
-  | { readonly kind: 'order'; readonly order: Order }
+  | OrderNote
   /** `converted` calls no function of the strategy. */
   | { readonly kind: 'resolved' | 'converted'; readonly market: TradedMarket };
 
@@ -194,7 +210,9 @@ export class StrategyVenue implements Venue {
       if (order.state === 'delayed') this.delayed -= 1;
       order.end(reason);
       this.open.delete(order.id);
-      this.notes.push({ kind: 'order', order });
+      const { resting } = this.bookOf(order.token).market;
+      if (resting.includes(order)) resting.splice(resting.indexOf(order), 1);
+      this.noteOrder(order);
     }
   }
 
@@ -240,10 +258,20 @@ export class StrategyVenue implements Venue {
     for (const order of this.open.values()) {
       if (order.state !== 'delayed' || this.exchange.isDelayed(order.id)) continue;
       if (!PLACED.has(this.exchange.endOf(order.id))) continue;
-      order.state = 'open';
       this.delayed -= 1;
-      this.notes.push({ kind: 'order', order });
+      this.rest(order);
+      this.noteOrder(order);
     }
+  }
+
+  private rest(order: OwnOrder): void {
+    order.state = 'open';
+    this.bookOf(order.token).market.resting.push(order);
+  }
+
+  private noteOrder(order: OwnOrder, isAccepted = false): void {
+    const market = this.byToken.get(order.token)?.market;
+    this.notes.push({ kind: 'order', order, market, isAccepted });
   }
 
   private arrive(order: OwnOrder): void {
@@ -263,17 +291,18 @@ export class StrategyVenue implements Venue {
       this.refuse(order, reason);
       return;
     }
-    const isDelayed = this.exchange.isDelayed(order.id);
-    if (isDelayed) this.delayed += 1;
-    order.state = isDelayed ? 'delayed' : 'open';
-    this.notes.push({ kind: 'order', order });
+    if (this.exchange.isDelayed(order.id)) {
+      this.delayed += 1;
+      order.state = 'delayed';
+    } else this.rest(order);
+    this.noteOrder(order, true);
   }
 
   private refuse(order: OwnOrder, reason: Parameters<OwnOrder['refuse']>[0] | 0): void {
     assert(reason !== RejectReason.accepted, 'a refusal has a reason');
     order.refuse(reason);
     this.counts.refused += 1;
-    this.notes.push({ kind: 'order', order });
+    this.noteOrder(order);
   }
 
   private noteFill(fill: OwnFill): void {
@@ -286,7 +315,6 @@ export class StrategyVenue implements Venue {
     this.micro += fill.cash;
     market.shares[outcome] += fill.shares;
     market.flow += fill.cash;
-    market.fills += 1;
     // Net of the fee, which a buyer pays in shares.
     const price = Math.abs(fill.cash / fill.shares);
     const brought =
@@ -297,6 +325,10 @@ export class StrategyVenue implements Venue {
       time: this.exchange.now,
       order,
       market,
+      outcome,
+      pips: fill.pips,
+      shares: fill.size,
+      feeMicro: fill.fee,
       token: book.token,
       side: fill.isSell ? 'SELL' : 'BUY',
       price: fill.pips / 10_000,

@@ -8,8 +8,11 @@ import {
   type BacktestOptions,
   type BacktestResult,
   backtest,
+  COMPARED,
+  daysCsv,
   equityCsv,
   fillsCsv,
+  marketsCsv,
   NoStrategy,
   reportHtml,
   StrategyError,
@@ -29,9 +32,19 @@ const COLUMNS: Cells<BacktestResult> = {
   'hit rate': ({ figures }) => (figures.hitRate === undefined ? '-' : percent(figures.hitRate)),
   turnover: ({ figures }) => figures.turnover.toFixed(2),
   fees: ({ figures }) => figures.fees.toFixed(2),
+  'adverse 10s': ({ figures }) => figures.adverse10s?.toFixed(4) ?? '-',
+  'fill rate': ({ figures }) => (figures.fillRate === undefined ? '-' : percent(figures.fillRate)),
   fills: ({ figures }) => String(figures.fills),
   orders: ({ figures }) => String(figures.orders),
   refused: ({ figures }) => String(figures.refused),
+};
+
+/** Tables of a result, by the ends of the names of their files. */
+const TABLES: Readonly<Record<string, (result: BacktestResult) => string>> = {
+  fills: fillsCsv,
+  equity: equityCsv,
+  days: daysCsv,
+  markets: marketsCsv,
 };
 
 export const runBacktest: Run = async (context, [recording = '', ...files], options) => {
@@ -40,7 +53,10 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   const results: BacktestResult[] = [];
   for (const file of files) {
     try {
-      results.push(await runOf(recording, file, settings));
+      for (const { options: compared, words } of comparedOf(options)) {
+        const result = await runOf(recording, file, { ...settings, ...compared }, results.length);
+        results.push(words === '' ? result : { ...result, name: `${result.name}, ${words}` });
+      }
     } catch (error) {
       if (error instanceof RangeError || error instanceof RecordingDamaged) {
         throw new Refused(error.message);
@@ -74,11 +90,20 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   return 'done';
 };
 
+/** Options of the runs of each strategy: those that are compared, or none of their own. */
+function comparedOf(options: Options): readonly { words: string; options: BacktestOptions }[] {
+  const name = textOf(options, 'compare');
+  if (name === undefined) return [{ words: '', options: {} }];
+  if (Object.hasOwn(COMPARED, name)) return COMPARED[name as keyof typeof COMPARED];
+  throw new Refused(`--compare must be ${Object.keys(COMPARED).join(', ')}, not ${name}`);
+}
+
 /** Runs the strategy of a file. A rejected promise of the strategy that nothing waits for ends the run too. */
 async function runOf(
   recording: string,
   file: string,
   settings: BacktestOptions,
+  number: number,
 ): Promise<BacktestResult> {
   let rejection: StrategyError | undefined;
   const rejected = (cause: unknown): void => {
@@ -87,7 +112,7 @@ async function runOf(
   };
   process.on('unhandledRejection', rejected);
   try {
-    const strategy = await strategyOf(file);
+    const strategy = await strategyOf(file, number);
     const name = basename(file, extname(file));
     const result = await backtest(recording, strategy, { ...settings, name });
     // Rejections are known once the promises at hand have run.
@@ -104,7 +129,11 @@ function optionsOf(options: Options): BacktestOptions {
   return given({
     cash: optionOf(options, 'cash', Number),
     feeBps: optionOf(options, 'fee', numberOf),
-    latencyMs: optionOf(options, 'latency', numberOf),
+    latencyMs: textOf(options, 'latency'),
+    feedLatencyMs: textOf(options, 'feed-latency'),
+    latencyFile: textOf(options, 'latency-file'),
+    seed: optionOf(options, 'seed', numberOf),
+    takerDelayMs: optionOf(options, 'taker-delay', numberOf),
     impact: textOf(options, 'impact') as BacktestOptions['impact'],
     queue: textOf(options, 'queue') as BacktestOptions['queue'],
     from: optionOf(options, 'from', timeOf),
@@ -112,16 +141,18 @@ function optionsOf(options: Options): BacktestOptions {
   });
 }
 
-async function strategyOf(file: string): Promise<StrategySource> {
-  const { default: strategy } = await imported(file);
+async function strategyOf(file: string, number: number): Promise<StrategySource> {
+  const { default: strategy } = await imported(file, number);
   const isSource = typeof strategy === 'function' || typeof strategy === 'object';
   if (isSource && strategy !== null) return strategy as StrategySource;
   throw new Refused(`${file}: its default export must be a strategy, or a function that makes one`);
 }
 
-async function imported(file: string): Promise<{ default?: unknown }> {
+/** @param number of the run, so that runs of a file share no state of its module */
+async function imported(file: string, number: number): Promise<{ default?: unknown }> {
+  const { href } = pathToFileURL(resolve(file));
   try {
-    return await import(pathToFileURL(resolve(file)).href);
+    return await import(number === 0 ? href : `${href}?run=${number}`);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
@@ -148,8 +179,8 @@ async function writeTables(directory: string, results: readonly BacktestResult[]
   mkdirSync(directory, { recursive: true });
   for (const result of results) {
     const name = result.name.replace(/[^\w.-]+/g, '-');
-    await writeWhole(join(directory, `${name}-fills.csv`), [fillsCsv(result)]);
-    await writeWhole(join(directory, `${name}-equity.csv`), [equityCsv(result)]);
+    for (const [table, csvOf] of Object.entries(TABLES))
+      await writeWhole(join(directory, `${name}-${table}.csv`), [csvOf(result)]);
   }
 }
 

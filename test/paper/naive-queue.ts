@@ -74,7 +74,7 @@ export class NaivePlace {
     return trade(size, time);
   }
 
-  /** What is left of a cancelled size when the part that stood behind, rounded up, is taken off. */
+  /** Rest of a cancelled size when the part that stood behind, rounded up, is taken off. */
   private leftAhead(ahead: number, behind: number, cancelled: number): number {
     if (this.rule === 'pessimistic' || cancelled === 0 || ahead === 0) return 0;
     const power = this.rule === 'proportional' ? 1 : Number(this.rule.slice('power:'.length));
