@@ -133,7 +133,7 @@ function optionsOf(options: Options): BacktestOptions {
     feedLatencyMs: textOf(options, 'feedLatency'),
     latencyFile: textOf(options, 'latencyFile'),
     seed: optionOf(options, 'seed', numberOf),
-    takerDelayMs: optionOf(options, 'takerDelay', numberOf),
+    takerDelayMs: optionOf(options, 'takerDelay', Number),
     impact: textOf(options, 'impact') as BacktestOptions['impact'],
     queue: textOf(options, 'queue') as BacktestOptions['queue'],
     from: optionOf(options, 'from', timeOf),
