@@ -102,7 +102,8 @@ export async function backtest(
   for await (const entries of batches) {
     for (const entry of entries) {
       if (entry.at > to) return await run.end(decreases().count);
-      if (entry.kind === 'message' && entry.at >= from) run.begin(entry.at);
+      const isMessage = entry.kind === 'read' || entry.kind === 'message';
+      if (isMessage && entry.at >= from) run.begin(entry.at);
       run.take(entry);
     }
   }

@@ -7,7 +7,7 @@
  * Thread: the caller's. Functions of a strategy run to their end.
  */
 import { MICRO, mulDivFloor, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
-import type { RecordingEntry } from '../../storage/recordings/entries.ts';
+import type { ReadEntry } from '../../storage/recordings/recording.ts';
 import { EquityCurve } from './equity.ts';
 import type { Exchange } from './exchange.ts';
 import { dayOf, equityOf, figuresOf, fillOf, marketOf } from './figures.ts';
@@ -80,7 +80,7 @@ export class Run {
     });
   }
 
-  take(entry: RecordingEntry): void {
+  take(entry: ReadEntry): void {
     if (this.rejection !== undefined) throw this.rejection;
     try {
       this.advance(entry.at);

@@ -29,7 +29,7 @@ import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import { NO_FEES } from '../../storage/catalog/fee-schedules.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
 import { placesOf, registeredAs } from '../../storage/catalog/registered-markets.ts';
-import type { RecordingEntry } from '../../storage/recordings/entries.ts';
+import type { ReadEntry } from '../../storage/recordings/recording.ts';
 import { type SourceEvent, understoodEvents } from '../../storage/recordings/source-message.ts';
 import type { Exchange } from './exchange.ts';
 import { type MarketNames, TradedMarket } from './markets.ts';
@@ -79,10 +79,12 @@ export class Source {
     this.inferred = new Set(inferred);
   }
 
-  take(entry: RecordingEntry): readonly Heard[] {
+  take(entry: ReadEntry): readonly Heard[] {
+    if (entry.kind === 'read') return this.events(entry.events);
     if (entry.kind === 'catalog') return this.catalog(entry.event);
     if (entry.kind === 'damaged') this.noteDamaged();
-    return entry.kind === 'message' ? this.message(entry.message) : NOTHING;
+    if (entry.kind !== 'message') return NOTHING;
+    return this.events(understoodEvents(entry.message, this.noteDamaged));
   }
 
   /** Adds a catalog event of the source, or replaces its terms. */
@@ -112,10 +114,10 @@ export class Source {
     return token === undefined ? this.byId.get(id) : this.byToken.get(token);
   }
 
-  private message(message: JsonObject): readonly Heard[] {
+  private events(events: readonly SourceEvent[]): readonly Heard[] {
     const { out } = this;
     out.clear();
-    for (const event of understoodEvents(message, this.noteDamaged)) this.event(event);
+    for (const event of events) this.event(event);
     return out.words === 0 ? NOTHING : this.applied();
   }
 
