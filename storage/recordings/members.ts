@@ -38,12 +38,12 @@ export function beginsMember(bytes: Uint8Array): boolean {
   return bytes.length >= HEAD.length && HEAD.equals(bytes.subarray(0, HEAD.length));
 }
 
-/** Yields the texts of whole members. Calls `onCut` for a last one that is not whole. */
+/** Yields the inflated bytes of whole members. Calls `onCut` for a last one that is not whole. */
 export async function* membersOf(
   file: FileHandle,
   path: string,
   onCut: (offset: number) => void,
-): AsyncGenerator<string> {
+): AsyncGenerator<Buffer> {
   const { size } = await file.stat();
   for (let offset = 0; offset < size; ) {
     const head = await bytesAt(file, offset, HEAD_BYTES);
@@ -61,7 +61,7 @@ export async function* membersOf(
   }
 }
 
-async function decodeBody(body: Buffer, damage: string): Promise<string> {
+async function decodeBody(body: Buffer, damage: string): Promise<Buffer> {
   const end = body.length - TAIL_BYTES;
   const length = body.readUInt32LE(end + 4);
   // A few bytes may inflate to very many.
@@ -69,7 +69,7 @@ async function decodeBody(body: Buffer, damage: string): Promise<string> {
   const plain = await inflate(body.subarray(0, end), options).catch(() => undefined);
   const isWhole = plain?.length === length && crc32(plain) === body.readUInt32LE(end);
   if (!isWhole) throw new RecordingDamaged(damage);
-  return plain.toString();
+  return plain;
 }
 
 async function bytesAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {

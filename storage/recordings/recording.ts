@@ -22,11 +22,12 @@ import {
 import { linesOf } from './lines.ts';
 import { beginsMember, membersOf } from './members.ts';
 import { publicEntries } from './public-form.ts';
-import { QuickLines, type ReadMessage } from './quick-lines.ts';
+import { KnownTexts, QuickLines, type ReadMessage } from './quick-lines.ts';
 import { MarketSurvey } from './survey.ts';
 import { type Decreases, EntryOrder, isRecordingTime } from './times.ts';
 
 const PIECE_BYTES = 2 ** 18;
+const LINE_END = 0x0a;
 
 /** Entries of a batch: few enough to be garbage before the collector copies them. */
 const BATCH = 128;
@@ -89,13 +90,14 @@ async function openOwn(path: string): Promise<Recording> {
   async function* readBatches(): AsyncGenerator<readonly ReadEntry[]> {
     order = new EntryOrder(header.started);
     let skip = 1 + events.length;
-    for await (const text of memberTexts(path, (offset) => (cutAt = offset))) {
-      const lines = new QuickLines(text);
+    const known = new KnownTexts();
+    for await (const bytes of memberBytes(path, (offset) => (cutAt = offset))) {
+      const lines = new QuickLines(bytes, known);
       let batch: ReadEntry[] = [];
-      for (let from = 0; from < text.length; ) {
-        const end = text.indexOf('\n', from);
+      for (let from = 0; from < bytes.length; ) {
+        const end = bytes.indexOf(LINE_END, from);
         if (skip > 0) skip -= 1;
-        else batch.push(lines.read(from, end) ?? entryOf(text.slice(from, end), path));
+        else batch.push(lines.read(from, end) ?? entryOf(bytes.toString('utf8', from, end), path));
         from = end + 1;
         if (batch.length < BATCH) continue;
         yield order.batch(batch);
@@ -206,21 +208,21 @@ async function* memberLines(
   path: string,
   onCut: (offset: number) => void,
 ): AsyncGenerator<string[]> {
-  for await (const text of memberTexts(path, onCut)) {
-    const lines = text.split('\n');
+  for await (const bytes of memberBytes(path, onCut)) {
+    const lines = bytes.toString().split('\n');
     lines.pop();
     yield lines;
   }
 }
 
-/** Yields texts of whole lines, each with its end. */
-async function* memberTexts(path: string, onCut: (offset: number) => void): AsyncGenerator<string> {
+/** Yields bytes of whole lines, each with its end. */
+async function* memberBytes(path: string, onCut: (offset: number) => void): AsyncGenerator<Buffer> {
   const file = await open(path);
   try {
-    for await (const text of membersOf(file, path, onCut)) {
-      if (text !== '' && !text.endsWith('\n'))
+    for await (const bytes of membersOf(file, path, onCut)) {
+      if (bytes.length > 0 && bytes.at(-1) !== LINE_END)
         throw new RecordingDamaged(`${path}: a member ends within a line`);
-      yield text;
+      yield bytes;
     }
   } finally {
     await file.close();
