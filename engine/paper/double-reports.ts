@@ -50,7 +50,7 @@ export class DoubleReports {
     }
     this.decreases.push({ left, before: after + left, after, time });
     if (this.decreases.length > WAITING_MAX) this.onDone(this.decreases.shift()!);
-    this.sweep();
+    if (this.prints.length > 0) this.sweep();
   }
 
   print(size: number, time: number): void {
@@ -61,9 +61,9 @@ export class DoubleReports {
       decrease.before -= explained;
       left -= explained;
     }
-    this.prints.push({ left, time });
+    if (left > 0) this.prints.push({ left, time });
     if (this.prints.length > WAITING_MAX) this.prints.shift();
-    this.sweep();
+    if (this.decreases.length > 0) this.sweep();
   }
 
   /** Drops reports that are too old, or far ahead in time. Called before each message. */

@@ -44,6 +44,8 @@ export type Heard =
 
 interface Mirrored {
   readonly market: TradedMarket;
+  /** Event of a changed book, the same each time. */
+  readonly changed: Heard;
   readonly model: MirroredMarket;
   terms: MarketTerms;
 }
@@ -170,7 +172,7 @@ export class Source {
       if (mirrored === touched) continue;
       touched = mirrored;
       noteMiddle(mirrored);
-      heard.push({ kind: 'book', market: mirrored.market });
+      heard.push(mirrored.changed);
     }
     return heard;
   }
@@ -211,7 +213,8 @@ export class Source {
     const book = new MirroredBook({ token: first, impact, queue, paper });
     const [id = ''] = recorded.tokens;
     const model = new MirroredMarket(book, id, this.inferred.has(id));
-    const mirrored: Mirrored = { market, model, terms: recorded };
+    const changed = { kind: 'book', market } as const;
+    const mirrored: Mirrored = { market, changed, model, terms: recorded };
     this.byRow.set(row, mirrored);
     this.byId.set(recorded.id, mirrored);
     for (const token of recorded.tokens) this.byToken.set(token, mirrored);
