@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { takeDirectoryLock } from '../../storage/files/directory-lock.ts';
 import { AuditLog } from '../../storage/operations/audit-log.ts';
 import { type NewestRecords, newestRecords } from '../../storage/operations/newest-records.ts';
+import { ANNOUNCED_MS } from '../../storage/replicated-log/announcer.ts';
 import { Announcements } from '../cluster/announced.ts';
 import { beginWith, begunTail, type Stand, standsOf } from '../cluster/begin.ts';
 import { openSharedLog } from '../cluster/shared-log.ts';
@@ -32,6 +33,7 @@ export const begin: Run = async (context, _, options) => {
       const end = `batch ${begun.sequence}, digest ${digestText(begun.digest)}`;
       throw new Error(`the log of ${name} is not empty: it ends with ${end}. Start the nodes`);
     }
+    const heardAt = performance.now() + ANNOUNCED_MS;
     const { capacities } = config;
     const onProgress = (done: number, total: number): void => progress.show('check', done, total);
     const log = (line: string): void => stderr.line(line);
@@ -41,7 +43,7 @@ export const begin: Run = async (context, _, options) => {
       throw new Error(`${dataDir} has no records: start its node, and the log begins by itself`);
     }
     const announcements = new Announcements(replicated, config.cluster.name, print);
-    const { epoch, stands } = await standsOf(announcements, own);
+    const { epoch, stands } = await standsOf(announcements, own, heardAt);
     for (const line of table(dataDir, own, stands)) stdout.line(line);
     refuse(dataDir, stands);
     const tail = await audited(context, dataDir, { name, batch: own.sequence }, () =>

@@ -35,14 +35,23 @@ const PATIENCE_MS = 15_000;
 const ANSWER_MS = 14_000;
 const REST_MS = 1_000;
 
-/** The nodes that run, each compared with the directory. Those that do not answer are given time to, or to be gone. */
+/**
+ * The nodes that run, each compared with the directory. An etcd that has lost its disks has lost the announcements too,
+ * so the list is final `heardAt` at the earliest, on the scale of performance.now(). Nodes that do not answer are given
+ * time to, or to be gone.
+ */
 export async function standsOf(
-  announcements: Announcements,
+  announcements: Pick<Announcements, 'all'>,
   own: Records,
+  heardAt: number,
 ): Promise<{ readonly stands: readonly Stand[]; readonly epoch: number }> {
-  const end = performance.now() + ANSWER_MS;
+  const end = Math.max(heardAt, performance.now() + ANSWER_MS);
+  const isOpen = (nodes: readonly NodeView[]): boolean => {
+    const now = performance.now();
+    return now < heardAt || (now < end && nodes.some(isSilent));
+  };
   let nodes = await nodesOf(announcements);
-  while (nodes.some(isSilent) && performance.now() < end) {
+  while (isOpen(nodes)) {
     await sleep(REST_MS);
     nodes = await nodesOf(announcements);
   }

@@ -121,11 +121,11 @@ interface AskedNode {
   readonly isAble: boolean;
 }
 
-export async function nodesOf(announcements: Announcements): Promise<NodeView[]> {
+export async function nodesOf(announcements: Pick<Announcements, 'all'>): Promise<NodeView[]> {
   return (await askedNodes(announcements)).map(({ view }) => view);
 }
 
-async function askedNodes(announcements: Announcements): Promise<AskedNode[]> {
+async function askedNodes(announcements: Pick<Announcements, 'all'>): Promise<AskedNode[]> {
   const announced = await announcements.all(LIST_MS);
   const rows = [...announced].sort(([a], [b]) => (a < b ? -1 : 1));
   return Promise.all(

@@ -12,6 +12,8 @@ const LEASE_SECONDS = 10;
 const RENEW_MS = 3_000;
 const RETRY_MS = 500;
 const CALL_MS = 2_000;
+/** A node that runs is announced again within this time after an etcd without its announcement answers. */
+export const ANNOUNCED_MS = RENEW_MS + 3 * CALL_MS;
 /** The lease of a node that has ended is over by then. */
 const TAKEN_MS_MAX = 13_000;
 

@@ -61,6 +61,21 @@ test('fifty updates a second move nothing on the page, cost little a frame, and 
   await taker.place(node, { market: market!, side: 'SELL', ticks: 20, shares: 5 });
   const reader = await Reader.open(chromium!);
   t.after(() => reader.close());
+  await t.test('trades that come while the page opens stand once in the tape', async () => {
+    const sizes = Array.from({ length: 12 }, (_, i) => 21 + i);
+    const opened = reader.page.goto(`http://127.0.0.1:${node.port}/app/market/1`);
+    for (const shares of sizes) {
+      await taker.place(node, { market: market!, side: 'SELL', ticks: 20, shares, type: 'FAK' });
+      await sleep(5 * EVERY_MS);
+    }
+    await opened;
+    const taped = async (): Promise<readonly string[]> =>
+      (await reader.texts('.tape tbody tr td:last-child')).filter((text) => Number(text) > 20);
+    const wanted = sizes.map(String).reverse();
+    await until(async () => (await taped()).join() === wanted.join(), 20_000).catch(async () =>
+      assert.deepEqual(await taped(), wanted),
+    );
+  });
   for (const size of SIZES) {
     await t.test(`${size.width} px wide`, async () => {
       await reader.look(size, 'light');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { useCompiledNodes } from '../common/forms.ts';
@@ -49,6 +49,28 @@ test('a run prints its suites, the whole error of each failed test, and at the e
   assert.match(stdout, /FAILED outer > inner \(.*wrong\.mjs:3\)\nError: it broke\n[\s\S]*by that/);
   assert.match(stdout, /\nfailed: outer > inner \(.*\)\ntests 4, .*pass 2, fail 2, .*ms \d+.*\n+$/);
   assert.doesNotMatch(stdout, /quiet|unread|other|subtest failed/);
+});
+
+test('the suites that failed are written, those that died too', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'failed-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const list = join(directory, 'list');
+  const files = {
+    'right.mjs': `test('quiet', () => {});`,
+    'wrong.mjs': `test('outer', (t) => t.test('inner', () => { throw new Error('it broke'); }));`,
+    'dying.mjs': `test('dies', () => process.exit(3));`,
+  };
+  const reporter = pathToFileURL(join(useCompiledNodes(), 'test/common/failed-suites.js')).href;
+  const { status } = printed(
+    t,
+    files,
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${reporter}`,
+    `--test-reporter-destination=${list}`,
+  );
+  assert.equal(status, 1);
+  const written = readFileSync(list, 'utf8').trim().split('\n');
+  assert.deepEqual(written.map((path) => basename(path)).sort(), ['dying.mjs', 'wrong.mjs']);
 });
 
 test('a suite that dies says which tests it was running', (t) => {

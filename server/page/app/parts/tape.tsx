@@ -24,20 +24,24 @@ interface Shown {
 
 export function Tape({ decimals, market, outcome }: Shown) {
   const token = market.tokens[outcome] ?? '';
-  const { count, rows, trades } = useMemo(() => listOf(decimals), [token, decimals]);
+  const { count, rows, streamed, trades } = useMemo(() => listOf(decimals), [token, decimals]);
   // After a gap of the stream the list has what it did not send.
   const isLive = connection.value === 'live';
   useEffect(() => {
     let isOver = false;
-    const since = Date.now();
+    let isListed: (trade: TapeTrade) => boolean = () => false;
     const stop = onTrade((of, trade) => {
-      if (of === token) trades.value = [trade, ...trades.value].slice(0, ROWS);
+      if (of !== token || isListed(trade)) return;
+      streamed.unshift(trade);
+      streamed.splice(ROWS);
+      trades.value = [trade, ...trades.value].slice(0, ROWS);
     });
     readTrades(market.conditionId, outcome).then(
       (read) => {
         if (isOver) return;
-        const newest = read[0]?.at ?? 0;
-        const missing = trades.value.filter(({ at }) => at > Math.max(newest, since - 1_000));
+        isListed = listedOnce(read);
+        // The list may be behind the stream.
+        const missing = streamed.filter((trade) => !isListed(trade));
         trades.value = [...missing, ...read].slice(0, ROWS);
       },
       () => undefined,
@@ -87,6 +91,8 @@ type Row = Readonly<Record<'time' | 'side' | 'taker' | 'price' | 'size', Readonl
 
 function listOf(decimals: number) {
   const trades = signal<readonly TapeTrade[]>([]);
+  /** Of them those of the stream, newest first. */
+  const streamed: TapeTrade[] = [];
   const rows = Array.from({ length: ROWS }, (_none, i): Row => {
     const of = (text: (trade: TapeTrade) => string): ReadonlySignal<string> =>
       computed(() => {
@@ -101,7 +107,24 @@ function listOf(decimals: number) {
       size: of(({ size }) => sharesText(size)),
     };
   });
-  return { trades, rows, count: computed(() => trades.value.length) };
+  return { trades, streamed, rows, count: computed(() => trades.value.length) };
+}
+
+/**
+ * Tells whether the list has a trade of the stream, once for each trade of the list: one that comes while the list is
+ * read, or is drawn after it, stands in both.
+ */
+function listedOnce(read: readonly TapeTrade[]): (trade: TapeTrade) => boolean {
+  const left = new Map<string, number>();
+  // The list has seconds.
+  const keyOf = ({ at, isSell, price, size }: TapeTrade): string =>
+    [Math.floor(at / 1_000), isSell, price, size].join();
+  for (const trade of read) left.set(keyOf(trade), (left.get(keyOf(trade)) ?? 0) + 1);
+  return (trade) => {
+    const count = left.get(keyOf(trade)) ?? 0;
+    left.set(keyOf(trade), count - 1);
+    return count > 0;
+  };
 }
 
 type Rows = Awaited<ReturnType<NodeClient['marketData']['trades']>>;

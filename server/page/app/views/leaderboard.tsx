@@ -81,8 +81,6 @@ export function Leaderboard() {
   const isNow = season.value === 0;
   const by = sort.value;
   const isBrier = isNow && by === 'BRIER';
-  // Forecasts are not counted by season.
-  const forecasts = period.value === 'season' ? 'all' : period.value;
   return (
     <div class="leaderboard">
       <h1>Leaderboard</h1>
@@ -109,8 +107,8 @@ export function Leaderboard() {
           <Choices
             legend="Period"
             name="period"
-            options={seasons.length > 0 && !isBrier ? WITH_SEASON : PERIODS}
-            value={isBrier ? forecasts : period.value}
+            options={seasons.length > 0 ? WITH_SEASON : PERIODS}
+            value={period.value}
             choose={(value) => {
               period.value = value;
             }}
@@ -134,8 +132,8 @@ export function Leaderboard() {
             traded in them.
           </p>
           <Board
-            name={`brier:${forecasts}`}
-            read={() => readBrier(forecasts)}
+            name={`brier:${period.value}`}
+            read={() => readBrier(period.value)}
             columns={FORECASTS}
             emptyText="Nobody has traded in three markets that got their result in this time."
           />
@@ -201,7 +199,7 @@ async function readBoard(time_period: Period, sort_by: Exclude<Sort, 'BRIER'>) {
   return isList(data) ? data : [];
 }
 
-async function readBrier(time_period: Exclude<Period, 'season'>): Promise<readonly BrierRow[]> {
+async function readBrier(time_period: Period): Promise<readonly BrierRow[]> {
   const client = await publicClient();
   const query = { time_period, limit: ROWS };
   const { data } = await client.call('GET /v2/leaderboard/brier', { query });
