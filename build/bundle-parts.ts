@@ -2,6 +2,7 @@
  * Single entry point to rollup: the bundle of the node, which is written (bundle.ts), and made once more with maps to its
  * modules (coverage.ts). Both are the same text. The scripts of the pages are made here too.
  */
+import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, posix, relative, resolve, sep } from 'node:path';
 import commonjsPlugin from '@rollup/plugin-commonjs';
@@ -41,6 +42,19 @@ const APART = new Set(['etcd3', 'pino', 'piscina']);
 /** The compiler's output. */
 export const COMPILED = resolve(import.meta.dirname, '..');
 
+/** Packages that an installation may lack: they stay imports of the bundle. Programs of build/ run beside package.json. */
+const OPTIONAL = Object.keys(
+  (
+    JSON.parse(readFileSync('package.json', 'utf8')) as {
+      readonly optionalDependencies: Readonly<Record<string, string>>;
+    }
+  ).optionalDependencies,
+);
+
+function isOptional(id: string): boolean {
+  return OPTIONAL.some((name) => id === name || id.startsWith(`${name}/`));
+}
+
 /** These packages are loaded by `require`, which takes half as long as `import`. */
 const packagesApart: Plugin = {
   name: 'packages-apart',
@@ -68,7 +82,7 @@ const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default;
 
 const INPUT: InputOptions = {
   input: Object.fromEntries(PROGRAMS.map((name) => [name, join(COMPILED, `${name}.js`)])),
-  external: isBuiltin,
+  external: (id) => isBuiltin(id) || isOptional(id),
   plugins: [packagesApart, nodeResolve({ preferBuiltins: true }), commonjs(), placesOfModules],
   // Unused code is one percent of the bytes, and finding it takes half of the time.
   treeshake: false,

@@ -287,7 +287,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'cash and shares of a wallet',
     node: 'remote',
     args: ['WALLET'],
-    options: ADMIN_OPTIONS,
+    options: { '--parquet <file>': 'writes them into this file as Parquet', ...ADMIN_OPTIONS },
+    run: from(ledger, 'balance'),
   },
   'ledger statement': {
     does: 'entries of a wallet with their running balance, newest first',
@@ -296,6 +297,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     options: {
       '--limit <number>': 'so many of them (100)',
       '--csv': 'as CSV',
+      '--parquet <file>': 'writes them into this file as Parquet',
       ...ADMIN_OPTIONS,
       '--json': 'a line of JSON each',
     },
@@ -578,7 +580,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     node: 'shared',
     args: ['[FILE]'],
     options: {
-      '--format <name>': 'csv or jsonl (csv)',
+      '--format <name>': 'csv, jsonl or parquet (parquet for a FILE with this end, else csv)',
       '--token <id>': 'fills in which one side traded this token',
       '--market <market>': 'those of one market, by its number, slug or condition id',
       '--wallet <wallet>': 'those that a wallet took or made, by its address or name',
@@ -593,6 +595,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     does: 'writes people.csv, markets.csv and trades.csv into DIR, also while a node runs',
     node: 'shared',
     args: ['DIR'],
+    options: { '--format <name>': 'csv or parquet (csv)' },
     run: from(venueExport, 'exportVenue'),
   },
   record: {
@@ -646,11 +649,25 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     run: from(record, 'schema'),
   },
   'record import': {
-    does: 'makes a recording of files in the public form, or with books and trades as CSV',
+    does: 'makes a recording of files in the public form, or with books and trades as CSV, Parquet or npz',
     node: 'any',
     args: ['FILE...'],
-    options: { '-o, --out <file>': 'the recording; it must not be there' },
+    options: {
+      '-o, --out <file>': 'the recording; it must not be there',
+      '--mapping <file>': 'JSON that says which columns of CSV or Parquet are what',
+    },
     run: from(record, 'importing'),
+  },
+  'record convert': {
+    does: 'writes a recording in another form; the end of OUT says which: .rec, .parquet, .npz, .jsonl, .csv',
+    node: 'any',
+    args: ['IN', 'OUT'],
+    options: {
+      '--token <id>':
+        'of npz: this token alone; without it OUT is a directory with a file for each',
+      '--mapping <file>': 'JSON that says which columns of CSV or Parquet are what',
+    },
+    run: from(record, 'converting'),
   },
   replay: {
     does: 'rebuilds the state after a batch from snapshot and log; prints its hash, and books',

@@ -1,17 +1,22 @@
-/** `ledger statement`, `ledger fees` and `ledger audit`. */
+/** `ledger statement`, `ledger balance`, `ledger fees` and `ledger audit`. */
 import { auditLedger } from '../../engine/audit-ledger.ts';
 import { ledgerIsOn } from '../../engine/ledger/reads.ts';
+import { writeWhole } from '../../storage/files/whole-file.ts';
 import { type Rebuilt, rebuild } from '../../storage/recovery/rebuild.ts';
 import { totalsOf } from '../admin/ledger-operations.ts';
 import type { OperationOutput } from '../admin/operation-table.ts';
 import { aligned } from '../common/terminal.ts';
-import { statementCsv } from '../wallet/statement-rows.ts';
+import { STATEMENT_COLUMNS, statementCsv } from '../wallet/statement-rows.ts';
 import { STATEMENT_MAX, STATEMENT_PAGE, type StatementEntry } from '../wallet/statement-schemas.ts';
 import { type Cells, given, printRows, tableLines, walletOf } from './command.ts';
 import type { Options, Run } from './context.ts';
+import { columnsOf } from './list-command.ts';
 import { operate } from './operate.ts';
+import { type RowTable, rowChunks } from './row-files.ts';
 import { configOf, numberOf, textOf } from './settings.ts';
 
+type Balance = OperationOutput<'GET /admin/ledger/balance'>;
+type Holding = Balance['positions'][number];
 type FeeEntry = OperationOutput<'GET /admin/ledger/fees'>['entries'][number];
 
 const STATEMENT_CELLS: Cells<StatementEntry> = {
@@ -23,6 +28,41 @@ const STATEMENT_CELLS: Cells<StatementEntry> = {
   shares: 'shares',
   'cash after': 'cash_after',
   'shares after': 'shares_after',
+};
+const STATEMENT: RowTable<StatementEntry> = {
+  columns: STATEMENT_COLUMNS,
+  types: {
+    entry: 'integer',
+    timestamp: 'time',
+    cash: 'decimal',
+    shares: 'decimal',
+    cash_after: 'decimal',
+    shares_after: 'decimal',
+    reference: 'integer',
+  },
+};
+const HOLDING_CELLS: Cells<Holding> = {
+  of: 'token_id',
+  total: 'total',
+  reserved: 'reserved',
+  free: 'free',
+  outcome: 'outcome',
+  market: 'slug',
+};
+const HOLDINGS: RowTable<Holding> = {
+  columns: columnsOf(
+    {
+      token_id: 'token_id',
+      condition_id: 'condition_id',
+      outcome: 'outcome',
+      slug: 'slug',
+      total: 'total',
+      reserved: 'reserved',
+      free: 'free',
+    },
+    ['outcome', 'slug'],
+  ),
+  types: { total: 'decimal', reserved: 'decimal', free: 'decimal' },
 };
 const FEE_CELLS: Cells<FeeEntry> = {
   entry: ({ entry }) => String(entry),
@@ -57,11 +97,34 @@ export const statement: Run = async (context, [wallet = ''], options) => {
   const rows = await entriesOf<StatementEntry>(options, (page) =>
     operate(context, options, 'GET /admin/ledger/statement', { wallet: of, ...page }),
   );
+  const parquet = textOf(options, 'parquet');
+  if (parquet !== undefined) {
+    await writeWhole(parquet, rowChunks('parquet', STATEMENT, rows));
+    context.stdout.line(parquet);
+    return 'done';
+  }
   if (options.csv === true && options.json !== true) {
     context.stdout.data(statementCsv(rows));
     return 'done';
   }
   return printRows(context, options, rows, STATEMENT_CELLS);
+};
+
+export const balance: Run = async (context, [wallet = ''], options) => {
+  const { stdout } = context;
+  const answer = await operate(context, options, 'GET /admin/ledger/balance', {
+    wallet: walletOf(wallet),
+  });
+  const { cash, positions } = answer;
+  const ofCash = { token_id: 'cash', condition_id: '', outcome: '', slug: '' };
+  const rows: Holding[] = [{ ...cash, ...ofCash }, ...positions];
+  const parquet = textOf(options, 'parquet');
+  if (parquet !== undefined) {
+    await writeWhole(parquet, rowChunks('parquet', HOLDINGS, rows));
+    stdout.line(parquet);
+  } else if (options.json === true) stdout.json(answer);
+  else stdout.lines(tableLines(rows, HOLDING_CELLS));
+  return 'done';
 };
 
 export const fees: Run = async (context, _, options) => {

@@ -170,11 +170,6 @@ export const OPERATION_COMMANDS: Readonly<Record<string, Run>> = {
     ({ id, repeated, season, start_sum, state }) =>
       `${id}: season ${season} ${state === 'ended' ? 'has ended' : 'ends'}, wallets begin the next one with ${start_sum}${again(repeated)}`,
   ),
-  'ledger balance': command(
-    'GET /admin/ledger/balance',
-    ([wallet = '']) => ({ wallet: walletOf(wallet) }),
-    balanceLines,
-  ),
   'event create': command(
     'POST /admin/events',
     (_, options) =>
@@ -375,18 +370,6 @@ function faultLines(faults: Output<'GET /admin/faults'>['faults']): string[] {
     seed: 'seed',
     ms: 'ms',
     ends: ({ ends }) => ends ?? '-',
-  });
-}
-
-function balanceLines({ cash, positions }: Output<'GET /admin/ledger/balance'>): string[] {
-  const rows = [{ ...cash, token_id: 'cash', outcome: '', slug: '' }, ...positions];
-  return tableLines(rows, {
-    of: 'token_id',
-    total: 'total',
-    reserved: 'reserved',
-    free: 'free',
-    outcome: 'outcome',
-    market: 'slug',
   });
 }
 

@@ -1,12 +1,17 @@
-/** `record info` and `record import`: recordings of venues as files. */
+/** `record info`, `record import` and `record convert`: recordings of venues as files. */
+import { existsSync, readFileSync } from 'node:fs';
+import { convertRecording, FORMS, formOf } from '../../storage/recordings/convert.ts';
+import { RecordingDamaged } from '../../storage/recordings/entries.ts';
 import { mergeRecordings } from '../../storage/recordings/merge.ts';
 import { messageSchema } from '../../storage/recordings/message-schema.ts';
 import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
+import { type Mapping, readMapping } from '../../storage/recordings/row-columns.ts';
 import { understoodEvents } from '../../storage/recordings/source-message.ts';
 import { decreasesText } from '../../storage/recordings/times.ts';
 import { recordedMarkets } from '../backtest/recorded-markets.ts';
-import { type Context, Refused, type Run } from './context.ts';
-import { MessageProgress } from './message-progress.ts';
+import { type Context, type Options, Refused, type Run } from './context.ts';
+import { MessageProgress, sizeText } from './message-progress.ts';
+import { textOf } from './settings.ts';
 
 interface Summary {
   readonly venue: string;
@@ -51,11 +56,9 @@ export const schema: Run = async ({ stdout }) => {
 
 export const importing: Run = async ({ progress, stderr, stdout }, files, options) => {
   if (typeof options.out !== 'string') throw new Refused('where to? -o FILE');
+  const mapping = mappingOf(options);
   const sources: Recording[] = [];
-  for (const file of files) {
-    const shown = new MessageProgress(progress, `reading ${file}`);
-    sources.push(await openRecording(file, (messages, bytes) => shown.show(messages, bytes)));
-  }
+  for (const file of files) sources.push(await opened(file, progress, mapping));
   const shown = new MessageProgress(progress, `writing ${options.out}`);
   const { damaged, leftOut, messages, withoutLevels } = await mergeRecordings(
     sources,
@@ -80,6 +83,53 @@ export const importing: Run = async ({ progress, stderr, stdout }, files, option
   stdout.line(`${options.out}: ${messages} messages of ${sources.length} files`);
   return 'done';
 };
+
+export const converting: Run = async (context, [file = '', out = ''], options) => {
+  const { progress, stderr, stdout } = context;
+  const form = formOf(out);
+  if (form === undefined) {
+    const ends = Object.values(FORMS).flatMap(({ ends: each }) => each);
+    throw new Refused(`OUT must end in one of ${ends.join(', ')}, not "${out}"`);
+  }
+  if (existsSync(out)) throw new Refused(`${out} is there`);
+  const token = textOf(options, 'token');
+  if (token !== undefined && form !== FORMS.npz) throw new Refused('--token is for an OUT.npz');
+  const recording = await opened(file, progress, mappingOf(options));
+  const shown = new MessageProgress(progress, `writing ${out}`);
+  const { bytes, leftOut, messages, raised } = await convertRecording(recording, form, out, {
+    token,
+    onProgress: (count, written) => shown.show(count, written),
+  });
+  progress.clear();
+  const decreases = decreasesText(recording.decreases);
+  if (decreases !== undefined) stderr.line(`${file}: ${decreases}`);
+  if (recording.cutAt !== undefined)
+    stderr.line(`${file}: it ends in a member that is not whole, at byte ${recording.cutAt}`);
+  if (leftOut > 0) stderr.line(`${out}: messages left out: ${leftOut}`);
+  if (raised > 0) stderr.line(`${out}: messages with a time that was raised: ${raised}`);
+  if (form.lacks !== undefined) stderr.line(`${out}: its form has no place for ${form.lacks}`);
+  stdout.line(`${out}: ${messages} messages, ${sizeText(bytes)}`);
+  return 'done';
+};
+
+async function opened(
+  file: string,
+  progress: Context['progress'],
+  mapping: Mapping | undefined,
+): Promise<Recording> {
+  const shown = new MessageProgress(progress, `reading ${file}`);
+  return openRecording(file, (messages, bytes) => shown.show(messages, bytes), mapping);
+}
+
+function mappingOf(options: Options): Mapping | undefined {
+  const file = textOf(options, 'mapping');
+  if (file === undefined) return undefined;
+  try {
+    return readMapping(readFileSync(file, 'utf8'), file);
+  } catch (error) {
+    throw error instanceof RecordingDamaged ? new Refused(error.message) : error;
+  }
+}
 
 async function summaryOf(recording: Recording): Promise<Summary> {
   const { header } = recording;

@@ -1,5 +1,5 @@
 /**
- * `trades export`: fills as CSV or JSON lines. Wallets and tokens come from tables rebuilt from snapshot and log.
+ * `trades export`: fills as CSV, JSON lines or Parquet. Wallets and tokens come from tables rebuilt from snapshot and log.
  * Fills are also read from LMDB, so those that have left memory are included.
  */
 
@@ -35,22 +35,22 @@ import { writeWhole } from '../../storage/files/whole-file.ts';
 import { type DerivedTables, openDerivedTables } from '../../storage/projection/derived.ts';
 import { StoredFills } from '../../storage/projection/fills.ts';
 import { type Rebuilt, rebuild } from '../../storage/recovery/rebuild.ts';
-import { csvFormat, plainColumn, type RowFormat, textColumn } from '../../storage/texts/csv.ts';
+import { plainColumn, textColumn } from '../../storage/texts/csv.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import { microText, pipsText } from '../common/decimal.ts';
 import { tradeIdOf } from '../common/trade-ids.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import { type Context, type Options, Refused, type Run } from './context.ts';
+import { formatOf, type RowTable, rowChunks } from './row-files.ts';
 import { configOf, numberOf, textOf, timeOf, tokenOf } from './settings.ts';
 import { type StoredNames, storedNames, storedWallet } from './stored-names.ts';
 
 const KINDS = ['complementary', 'mint', 'merge'] satisfies (keyof typeof MatchKind)[];
 const SIDES = ['BUY', 'SELL'] as const;
 const PROGRESS_ROWS = 16_384;
-const CHUNK_LENGTH = 1 << 16;
 
-interface Trade {
+export interface Trade {
   readonly sequence: number;
   readonly rows: FillRows;
   readonly texts: AccountTexts;
@@ -86,20 +86,25 @@ const TRADE_COLUMNS = {
     fillFeeShares(rows, ONLY_FILL) > 0 ? 'shares' : 'collateral',
 };
 
-const COLUMNS: readonly (readonly [string, (trade: Trade) => string | number])[] =
-  Object.entries(TRADE_COLUMNS);
-const CSV_COLUMNS = Object.fromEntries(
-  COLUMNS.map(([name, read]) => [name, (/_outcome$/.test(name) ? textColumn : plainColumn)(read)]),
-);
-/** Ends its lines as JSON lines do, so that scripts read either by lines. */
-const CSV = csvFormat(CSV_COLUMNS, '\n');
-const FORMATS: Readonly<Record<string, RowFormat<Trade>>> = {
-  csv: CSV,
-  jsonl: {
-    head: '',
-    line: (trade) =>
-      `${JSON.stringify(Object.fromEntries(COLUMNS.map(([name, read]) => [name, read(trade)])))}\n`,
+export const TRADES: RowTable<Trade> = {
+  columns: Object.fromEntries(
+    Object.entries<(trade: Trade) => string | number>(TRADE_COLUMNS).map(([name, read]) => [
+      name,
+      (/_outcome$/.test(name) ? textColumn : plainColumn)(read),
+    ]),
+  ),
+  types: {
+    sequence: 'integer',
+    time: 'time',
+    size: 'decimal',
+    taker_price: 'decimal',
+    taker_collateral: 'decimal',
+    taker_fee: 'decimal',
+    maker_price: 'decimal',
+    maker_collateral: 'decimal',
   },
+  /** That of JSON lines, so that scripts read either by lines. */
+  lineEnd: '\n',
 };
 
 /** Side of the maker. A mint or merge matches two orders of one side, of opposite tokens. */
@@ -109,17 +114,17 @@ function makerSide({ rows }: Trade): number {
 }
 
 export const exportTrades: Run = async (context, [file = '-'], options) => {
-  const name = textOf(options, 'format') ?? 'csv';
-  const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
-  if (format === undefined) throw new Refused(`--format must be csv or jsonl, not "${name}"`);
+  const format = formatOf(options, file, ['csv', 'jsonl', 'parquet']);
+  if (format === 'parquet' && file === '-' && context.stdout.isTerminal)
+    throw new Refused('Parquet is no text for a terminal: name a FILE');
   const names = await storedNames(context);
   const matches = filterOf(options, names, await walletOf(context, options));
   const limit = numberOf(textOf(options, 'limit') ?? String(Number.MAX_SAFE_INTEGER), '--limit');
   await withStored(context, async (stored) => {
-    const lines = tradeLines(context, stored, { format, matches, limit, names });
-    if (file === '-') await pipeline(lines, context.stdout.dataStream());
-    else if (isFile(file)) await writeWhole(file, together(lines));
-    else await pipeline(lines, createWriteStream(file));
+    const chunks = rowChunks(format, TRADES, trades(context, stored, { matches, limit, names }));
+    if (file === '-') await pipeline(chunks, context.stdout.dataStream());
+    else if (isFile(file)) await writeWhole(file, chunks);
+    else await pipeline(chunks, createWriteStream(file));
   });
   return 'done';
 };
@@ -192,22 +197,20 @@ function filterOf(options: Options, names: StoredNames, wallet: string | undefin
 }
 
 interface Export {
-  readonly format?: RowFormat<Trade>;
   readonly matches?: Filter;
   readonly limit?: number;
   readonly names: StoredNames;
 }
 
-/** Lines of all fills, as CSV unless another format is given. */
-export function* tradeLines(
+/** All fills that match, oldest first. */
+export function* trades(
   { progress, stderr }: Pick<Context, 'progress' | 'stderr'>,
   { derived, firstFill, t }: Stored,
-  { format = CSV, limit = Number.POSITIVE_INFINITY, matches = () => true, names }: Export,
-): Generator<string> {
+  { limit = Number.POSITIVE_INFINITY, matches = () => true, names }: Export,
+): Generator<Trade> {
   const end = fillCount(t);
   const texts = new AccountTexts(t, () => undefined);
   const fills = new StoredFills(t, derived.fills, firstFill);
-  yield format.head;
   let written = 0;
   let next = 0;
   for (const [sequence, bytes] of fills.range(0, end)) {
@@ -218,22 +221,11 @@ export function* tradeLines(
     const trade = { sequence, rows: fillRowsOf(bytes), texts, outcome: names.outcome };
     if (!matches(trade)) continue;
     written += 1;
-    yield format.line(trade);
+    yield trade;
   }
 }
 
 /** True when the path is a file or would become one. Pipes and devices are written directly. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
-}
-
-export function* together(lines: Iterable<string>): Generator<string> {
-  let chunk = '';
-  for (const line of lines) {
-    chunk += line;
-    if (chunk.length < CHUNK_LENGTH) continue;
-    yield chunk;
-    chunk = '';
-  }
-  yield chunk;
 }

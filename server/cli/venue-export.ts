@@ -1,5 +1,5 @@
 /**
- * `venue export`: people, trades and markets of a directory as CSV files, one row at a time. Wallets and results come
+ * `venue export`: people, trades and markets of a directory as CSV or Parquet, one row at a time. Wallets and results come
  * from tables that log and snapshots lead to, profit and volume from the projections. Columns:
  * docs/guides/operations.md#export-a-venue
  */
@@ -24,21 +24,16 @@ import { HOUR_MS } from '../../storage/projection/periods.ts';
 import { Volume } from '../../storage/projection/results.ts';
 import { microOf, type Sums } from '../../storage/projection/sums.ts';
 import { COLLATERAL, SHARES } from '../../storage/projection/volumes.ts';
-import {
-  type CsvColumns,
-  csvFormat,
-  plainColumn,
-  type RowFormat,
-  textColumn,
-} from '../../storage/texts/csv.ts';
+import { plainColumn, textColumn } from '../../storage/texts/csv.ts';
 import { microText } from '../common/decimal.ts';
 import { wordsToHex } from '../common/uint256.ts';
 import { AccountTexts } from '../market-data/account-texts.ts';
 import { microsText } from '../wallet/money.ts';
 import type { Context, Run } from './context.ts';
+import { formatOf, type RowTable, rowChunks } from './row-files.ts';
 import { storedControlRecords } from './stored-control-records.ts';
 import { storedMarkets, storedNames } from './stored-names.ts';
-import { type Stored, together, tradeLines, withStored } from './trades-command.ts';
+import { type Stored, TRADES, trades, withStored } from './trades-command.ts';
 
 interface Person {
   readonly wallet: string;
@@ -62,31 +57,45 @@ interface MarketOf {
 const HOUR_END = 2 ** 32 - 1;
 const PROGRESS_ROWS = 1_024;
 
-const PEOPLE: CsvColumns<Person> = {
-  wallet: plainColumn(({ wallet }) => wallet),
-  name: textColumn(({ name }) => name),
-  operator_name: textColumn(({ operatorName }) => operatorName),
-  joined: plainColumn(({ joined }) => joined),
-  cash: plainColumn(({ cash }) => microText(cash)),
-  profit: plainColumn(({ profit }) => microsText(profit)),
-  volume: plainColumn(({ volumes }) => microsText(volumes[Volume.shares] ?? 0n)),
-  volume_collateral: plainColumn(({ volumes }) => microsText(volumes[Volume.collateral] ?? 0n)),
-  trades: plainColumn(({ volumes }) => String(volumes[Volume.trades] ?? 0n)),
+const PEOPLE: RowTable<Person> = {
+  columns: {
+    wallet: plainColumn(({ wallet }) => wallet),
+    name: textColumn(({ name }) => name),
+    operator_name: textColumn(({ operatorName }) => operatorName),
+    joined: plainColumn(({ joined }) => joined),
+    cash: plainColumn(({ cash }) => microText(cash)),
+    profit: plainColumn(({ profit }) => microsText(profit)),
+    volume: plainColumn(({ volumes }) => microsText(volumes[Volume.shares] ?? 0n)),
+    volume_collateral: plainColumn(({ volumes }) => microsText(volumes[Volume.collateral] ?? 0n)),
+    trades: plainColumn(({ volumes }) => String(volumes[Volume.trades] ?? 0n)),
+  },
+  types: {
+    joined: 'time',
+    cash: 'decimal',
+    profit: 'decimal',
+    volume: 'decimal',
+    volume_collateral: 'decimal',
+    trades: 'integer',
+  },
 };
-const MARKETS: CsvColumns<MarketOf> = {
-  market: plainColumn(({ market }) => market?.id ?? ''),
-  condition: plainColumn(({ condition }) => condition),
-  event: textColumn(({ market }) => market?.eventSlug),
-  slug: textColumn(({ market }) => market?.slug),
-  question: textColumn(({ market }) => market?.question),
-  outcomes: textColumn(({ market }) => market?.outcomes.join(' | ')),
-  state: plainColumn(({ state }) => state),
-  result: textColumn(({ result }) => result),
-  volume: plainColumn(({ volume }) => sumText(volume, SHARES)),
-  volume_collateral: plainColumn(({ volume }) => sumText(volume, COLLATERAL)),
+const MARKETS: RowTable<MarketOf> = {
+  columns: {
+    market: plainColumn(({ market }) => market?.id ?? ''),
+    condition: plainColumn(({ condition }) => condition),
+    event: textColumn(({ market }) => market?.eventSlug),
+    slug: textColumn(({ market }) => market?.slug),
+    question: textColumn(({ market }) => market?.question),
+    outcomes: textColumn(({ market }) => market?.outcomes.join(' | ')),
+    state: plainColumn(({ state }) => state),
+    result: textColumn(({ result }) => result),
+    volume: plainColumn(({ volume }) => sumText(volume, SHARES)),
+    volume_collateral: plainColumn(({ volume }) => sumText(volume, COLLATERAL)),
+  },
+  types: { volume: 'decimal', volume_collateral: 'decimal' },
 };
 
-export const exportVenue: Run = async (context, [into = '']) => {
+export const exportVenue: Run = async (context, [into = ''], options) => {
+  const format = formatOf(options, '', ['csv', 'parquet']);
   const { dataDir, durability, progress, stdout } = context;
   const directory = resolve(into);
   const names = await storedNames(context);
@@ -100,25 +109,21 @@ export const exportVenue: Run = async (context, [into = '']) => {
     const isOf = { people: await peopleOf(context), markets: await marketsOf(context) };
     await withStored(context, async (stored) => {
       await mkdir(directory, { recursive: true });
-      const put = async (name: string, lines: Iterable<string>): Promise<void> => {
-        await writeWhole(join(directory, name), together(lines));
+      const put = async <Row>(table: string, of: RowTable<Row>, rows: Iterable<Row>) => {
+        const name = `${table}.${format}`;
+        await writeWhole(join(directory, name), rowChunks(format, of, rows));
         progress.clear();
         stdout.line(join(into, name));
       };
-      await put('people.csv', isOf.people(stored, projections));
-      await put('markets.csv', isOf.markets(stored, projections));
-      await put('trades.csv', tradeLines(context, stored, { names }));
+      await put('people', PEOPLE, isOf.people(stored, projections));
+      await put('markets', MARKETS, isOf.markets(stored, projections));
+      await put('trades', TRADES, trades(context, stored, { names }));
     });
     return 'done';
   } finally {
     await projections?.close();
   }
 };
-
-function* linesOf<Row>({ head, line }: RowFormat<Row>, rows: Iterable<Row>): Generator<string> {
-  yield head;
-  for (const row of rows) yield line(row);
-}
 
 async function peopleOf({ dataDir, progress }: Context) {
   const display = new Map<string, string>();
@@ -151,8 +156,7 @@ async function peopleOf({ dataDir, progress }: Context) {
       };
     }
   }
-  return (stored: Stored, projections: Projections) =>
-    linesOf(csvFormat(PEOPLE), rows(stored, projections));
+  return rows;
 }
 
 async function marketsOf(context: Context) {
@@ -172,8 +176,7 @@ async function marketsOf(context: Context) {
       yield { condition, market, state: stateOf(t, row), result, volume: sums.get(row) };
     }
   }
-  return (stored: Stored, projections: Projections) =>
-    linesOf(csvFormat(MARKETS), rows(stored, projections));
+  return rows;
 }
 
 function stateOf(t: Tables, row: MarketRow): string {

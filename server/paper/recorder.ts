@@ -30,8 +30,10 @@ export interface RecorderParts {
 const FLUSH_MS = 1_000;
 const CATALOG_MS = 60_000;
 
+/** Members of a market whose change writes its event again. */
 const TERMS = [
   'conditionId',
+  'outcomes',
   'closed',
   'active',
   'acceptingOrders',
@@ -41,6 +43,12 @@ const TERMS = [
   'umaResolutionStatus',
   'feesEnabled',
   'feeSchedule',
+  'makerBaseFee',
+  'takerBaseFee',
+  'secondsDelay',
+  'startDate',
+  'gameStartTime',
+  'endDate',
 ] as const;
 
 export class Recorder {

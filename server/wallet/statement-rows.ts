@@ -33,7 +33,7 @@ export function statementRow(
 }
 
 /** Only the outcome is a name. */
-const CSV_COLUMNS: CsvColumns<StatementEntry> = Object.fromEntries(
+export const STATEMENT_COLUMNS: CsvColumns<StatementEntry> = Object.fromEntries(
   COLUMNS.map((name) => {
     const column = name === 'outcome' ? textColumn : plainColumn;
     return [name, column((row: StatementEntry) => row[name])];
@@ -41,5 +41,5 @@ const CSV_COLUMNS: CsvColumns<StatementEntry> = Object.fromEntries(
 );
 
 export function statementCsv(rows: readonly StatementEntry[]): string {
-  return csvOf(CSV_COLUMNS, rows);
+  return csvOf(STATEMENT_COLUMNS, rows);
 }

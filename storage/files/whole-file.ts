@@ -8,7 +8,7 @@ import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 
 export async function writeWhole(
   file: string,
-  chunks: Iterable<string | Uint8Array>,
+  chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   // The rename would replace a link such as /dev/stdout, a device or a pipe.
   const target = await realpath(file).catch(() => file);

@@ -1,6 +1,6 @@
 /**
- * Columns of a CSV file of books and trades: names and rules of cells. The reader (csv-form.ts), its errors and
- * docs/guides/paper-and-backtests.md#csv use this table.
+ * Columns of rows of books and trades, in CSV and Parquet: names and rules of cells. The reader (row-reader.ts), its errors
+ * and docs/guides/data.md#csv use this table.
  *
  * Pure; any thread.
  */
@@ -20,6 +20,8 @@ export interface CsvColumn {
 export interface CsvRow {
   /** Unix milliseconds. */
   readonly time: number;
+  /** Unix milliseconds of the arrival; the time where there is none. */
+  readonly at: number;
   readonly type: 'book' | 'change' | 'trade';
   readonly market: string;
   /** Decimal text. */
@@ -31,6 +33,8 @@ export interface CsvRow {
   readonly size: string;
 }
 
+const TIME_RULE =
+  'unix seconds, milliseconds, microseconds or nanoseconds, or a time with its zone such as 2026-11-22T12:00:00Z';
 const NAME_RULE = 'a name of 1 to 200 printable characters';
 
 export const CSV_COLUMNS: readonly CsvColumn[] = [
@@ -38,8 +42,16 @@ export const CSV_COLUMNS: readonly CsvColumn[] = [
     name: 'time',
     aliases: ['timestamp'],
     isRequired: true,
-    rule: 'unix seconds, unix milliseconds, or a time with its zone such as 2026-11-22T12:00:00Z',
-    means: 'when it happened; rows are in the order of their times',
+    rule: TIME_RULE,
+    means:
+      'when it happened; rows are in the order of their times. The number of digits tells the unit: up to 11, 14, 17 and 20',
+  },
+  {
+    name: 'at',
+    aliases: ['received'],
+    isRequired: false,
+    rule: TIME_RULE,
+    means: 'when it arrived at the recorder; rows are in this order then',
   },
   {
     name: 'type',
@@ -115,6 +127,8 @@ export type Cells = Readonly<Record<keyof CsvRow, string>>;
 export function rowOf(cells: Cells, file: string): CsvRow | keyof CsvRow {
   const time = timeOf(cells.time);
   if (time === undefined) return 'time';
+  const at = cells.at === '' ? time : timeOf(cells.at);
+  if (at === undefined) return 'at';
   const type = cells.type === '' ? 'trade' : TYPES[cells.type.toLowerCase()];
   if (type === undefined) return 'type';
   const market = cells.market === '' ? file : cells.market;
@@ -129,6 +143,7 @@ export function rowOf(cells: Cells, file: string): CsvRow | keyof CsvRow {
   const id = tokenId(cells.token);
   return {
     time,
+    at,
     type,
     market,
     side,
@@ -147,7 +162,8 @@ function tokenId(text: string): string | undefined {
 }
 
 function timeOf(text: string): number | undefined {
-  const [, seconds, milliseconds] = /^(\d{1,11}(?:\.\d{1,9})?)$|^(\d{12,14})$/.exec(text) ?? [];
+  const [, seconds, milliseconds] =
+    /^(\d{1,11}(?:\.\d{1,9})?)$|^(\d{12,14}(?=(?:\d{3}){0,2}$))/.exec(text) ?? [];
   const time =
     seconds !== undefined
       ? Math.floor(Number(seconds) * 1_000)

@@ -1,30 +1,36 @@
 /**
- * Opens a recording: own form (members.ts) or public form (public-form.ts), plain or gzipped. Entries are read while
- * iterated, any number of times, with a member or a piece of a file in memory.
+ * Opens a recording: own form (members.ts), public form (public-form.ts) or CSV, plain or gzipped, Parquet, or npz. Entries
+ * are read while iterated, any number of times, with a member, a piece of a file or a row group in memory.
  *
  * Thread: any.
  */
 
 import { createReadStream, type ReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { isObject, type JsonObject, listOf, textList } from '../catalog/catalog-json.ts';
-import { tradedTokens } from '../catalog/market-form.ts';
+import { isObject, type JsonObject } from '../catalog/catalog-json.ts';
+import { beginsZip } from '../columns/npz.ts';
+import { beginsParquet } from '../columns/parquet-reader.ts';
 import { csvEntries } from './csv-form.ts';
-import {
-  RECORDING_FORMAT,
-  RECORDING_VERSION,
-  RecordingDamaged,
-  type RecordingEntry,
-  type RecordingHeader,
-} from './entries.ts';
+import { RecordingDamaged, type RecordingEntry, type RecordingHeader } from './entries.ts';
 import { linesOf } from './lines.ts';
+import { marketNameOf } from './market-name.ts';
 import { beginsMember, membersOf } from './members.ts';
+import { openNpzRecording } from './open-npz.ts';
+import { openParquetRecording } from './open-parquet.ts';
+import {
+  checkedHeader,
+  type OnRead,
+  ownRecording,
+  type ReadEntry,
+  type Recording,
+  surveyedRecording,
+} from './opened.ts';
 import { publicEntries } from './public-form.ts';
-import { KnownTexts, QuickLines, type ReadMessage } from './quick-lines.ts';
-import { MarketSurvey } from './survey.ts';
-import { type Decreases, EntryOrder, isRecordingTime } from './times.ts';
+import { KnownTexts, QuickLines } from './quick-lines.ts';
+import type { Mapping } from './row-columns.ts';
+
+export type { OnRead, ReadEntry, Recording } from './opened.ts';
 
 const PIECE_BYTES = 2 ** 18;
 const LINE_END = 0x0a;
@@ -32,63 +38,39 @@ const LINE_END = 0x0a;
 /** Entries of a batch: few enough to be garbage before the collector copies them. */
 const BATCH = 128;
 
-export interface Recording extends AsyncIterable<RecordingEntry> {
-  readonly path: string;
-  /** The public form has no header and no end entry. */
-  readonly isPublic: boolean;
-  readonly header: RecordingHeader;
-  /** Catalog events known at the beginning, as a catalog file (catalog-file.ts). */
-  readonly catalog: { readonly events: readonly JsonObject[] };
-  /** Entries without those of the catalog above, in batches: faster than one at a time. */
-  batches(): AsyncIterable<readonly RecordingEntry[]>;
-  /** The same entries, with the events of most messages in place of their objects: faster (quick-lines.ts). */
-  readBatches(): AsyncIterable<readonly ReadEntry[]>;
-  /** Offset in bytes of an incomplete last member, after an iteration. */
-  readonly cutAt: number | undefined;
-  /** Decreases of the newest iteration so far. */
-  readonly decreases: Decreases;
-  /** Known markets that are not binary. Nobody trades them. */
-  readonly leftOut: number;
-  /** Survey of a file in the public form; undefined for a recording with a catalog of its own. */
-  readonly survey: MarketSurvey | undefined;
-}
-
-/** An entry, or a message whose events are read already. */
-export type ReadEntry = RecordingEntry | ReadMessage;
-
-/** Called with the messages and the bytes read so far. */
-export type OnRead = (messages: number, bytes: number) => void;
-
 /**
  * Rejects with a RecordingDamaged if the file is no recording of this version. Reads a file in the public form once
  * for its survey.
+ * @param mapping columns of CSV or Parquet that are not named as csv-columns.ts has them
  */
 export async function openRecording(
   path: string,
   onRead: OnRead = () => undefined,
+  mapping?: Mapping,
 ): Promise<Recording> {
   const first = await firstBytes(path);
-  return beginsMember(first) ? await openOwn(path) : await openPublic(path, isGzip(first), onRead);
+  if (beginsParquet(first)) return openParquetRecording(path, onRead, mapping);
+  if (!beginsMember(first) && !beginsZip(first))
+    return openPublic(path, isGzip(first), onRead, mapping);
+  refuseMapping(mapping, path);
+  return beginsZip(first) ? openNpzRecording(path, onRead) : openOwn(path);
 }
 
 async function openOwn(path: string): Promise<Recording> {
   const { events, header } = await beginningOf(path);
   let cutAt: number | undefined;
-  let order = new EntryOrder(header.started);
-  async function* batches(): AsyncGenerator<readonly RecordingEntry[]> {
-    order = new EntryOrder(header.started);
+  async function* entries(): AsyncGenerator<readonly RecordingEntry[]> {
     // The header, and the catalog that was read already.
     let skip = 1 + events.length;
     for await (const lines of memberLines(path, (offset) => (cutAt = offset))) {
       const skipped = Math.min(skip, lines.length);
       skip -= skipped;
       for (let at = skipped; at < lines.length; at += BATCH) {
-        yield order.batch(lines.slice(at, at + BATCH).map((line) => entryOf(line, path)));
+        yield lines.slice(at, at + BATCH).map((line) => entryOf(line, path));
       }
     }
   }
-  async function* readBatches(): AsyncGenerator<readonly ReadEntry[]> {
-    order = new EntryOrder(header.started);
+  async function* readEntries(): AsyncGenerator<readonly ReadEntry[]> {
     let skip = 1 + events.length;
     const known = new KnownTexts();
     for await (const bytes of memberBytes(path, (offset) => (cutAt = offset))) {
@@ -100,34 +82,13 @@ async function openOwn(path: string): Promise<Recording> {
         else batch.push(lines.read(from, end) ?? entryOf(bytes.toString('utf8', from, end), path));
         from = end + 1;
         if (batch.length < BATCH) continue;
-        yield order.batch(batch);
+        yield batch;
         batch = [];
       }
-      yield order.batch(batch);
+      yield batch;
     }
   }
-  return {
-    path,
-    isPublic: false,
-    header,
-    catalog: { events },
-    leftOut: events.flatMap(tokenCounts).filter((count) => count !== 2).length,
-    survey: undefined,
-    batches,
-    readBatches,
-    [Symbol.asyncIterator]: () => oneByOne(batches()),
-    get cutAt() {
-      return cutAt;
-    },
-    get decreases() {
-      return order;
-    },
-  };
-}
-
-function tokenCounts({ markets }: JsonObject): number[] {
-  const listed = (listOf(markets) ?? []).filter(isObject);
-  return listed.map((market) => textList(tradedTokens(market))?.length ?? 0);
+  return ownRecording({ path, header, events, entries, readEntries, cutAt: () => cutAt });
 }
 
 async function beginningOf(path: string) {
@@ -135,7 +96,7 @@ async function beginningOf(path: string) {
   let header: RecordingHeader | undefined;
   for await (const lines of memberLines(path, () => undefined)) {
     const from = header === undefined ? 1 : 0;
-    header ??= headerOf(lines[0] ?? '', path);
+    header ??= checkedHeader(objectOf(lines[0] ?? '', path), path);
     for (const line of lines.slice(from)) {
       const entry = entryOf(line, path);
       if (entry.kind !== 'catalog') return { header, events };
@@ -146,47 +107,30 @@ async function beginningOf(path: string) {
   return { header, events };
 }
 
-async function openPublic(path: string, isGzipped: boolean, onRead: OnRead): Promise<Recording> {
+async function openPublic(
+  path: string,
+  isGzipped: boolean,
+  onRead: OnRead,
+  mapping: Mapping | undefined,
+): Promise<Recording> {
   const isJson = await beginsJson(path, isGzipped);
+  if (isJson) refuseMapping(mapping, path);
   let bytes = 0;
   const entries = (started?: number): AsyncIterable<readonly RecordingEntry[]> => {
     const pieces = piecesOf(path, isGzipped, (read) => {
       bytes = read;
     });
     const lines = linesOf(pieces, path);
-    return isJson ? publicEntries(lines, path, started) : csvEntries(lines, path);
+    return isJson
+      ? publicEntries(lines, path, started)
+      : csvEntries(lines, path, marketNameOf(path), mapping);
   };
-  const survey = new MarketSurvey();
-  let read = 0;
-  for await (const batch of entries()) {
-    for (const entry of batch) survey.add(entry);
-    read += batch.length;
-    onRead(read, bytes);
-  }
-  const { events, inferred, leftOut, markets, started } = survey.result();
-  if (events.length === 0 && leftOut.length === 0)
-    throw new RecordingDamaged(`${path}: no message of a market is in it`);
-  let order = new EntryOrder(started);
-  async function* batches(): AsyncGenerator<readonly RecordingEntry[]> {
-    order = new EntryOrder(started);
-    for await (const batch of entries(started)) yield order.batch(batch);
-  }
-  const format = { format: RECORDING_FORMAT, version: RECORDING_VERSION } as const;
-  return {
-    path,
-    isPublic: true,
-    header: { ...format, venue: basename(path), started, markets, inferred },
-    catalog: { events },
-    leftOut: leftOut.length,
-    survey,
-    batches,
-    readBatches: batches,
-    [Symbol.asyncIterator]: () => oneByOne(batches()),
-    cutAt: undefined,
-    get decreases() {
-      return order;
-    },
-  };
+  return surveyedRecording(path, entries, (messages) => onRead(messages, bytes));
+}
+
+function refuseMapping(mapping: Mapping | undefined, path: string): void {
+  if (mapping === undefined) return;
+  throw new RecordingDamaged(`${path}: a mapping names columns, and this file has none`);
 }
 
 /** Returns false if the text begins as CSV does. */
@@ -196,12 +140,6 @@ async function beginsJson(path: string, isGzipped: boolean): Promise<boolean> {
     if (text !== '') return text.startsWith('{') || text.startsWith('[');
   }
   return true;
-}
-
-async function* oneByOne(
-  batches: AsyncIterable<readonly RecordingEntry[]>,
-): AsyncGenerator<RecordingEntry> {
-  for await (const batch of batches) yield* batch;
 }
 
 async function* memberLines(
@@ -227,25 +165,6 @@ async function* memberBytes(path: string, onCut: (offset: number) => void): Asyn
   } finally {
     await file.close();
   }
-}
-
-function headerOf(line: string, path: string): RecordingHeader {
-  const header = objectOf(line, path) as unknown as RecordingHeader;
-  if (header.format !== RECORDING_FORMAT) throw new RecordingDamaged(`${path}: it is no recording`);
-  if (header.version !== RECORDING_VERSION) {
-    throw new RecordingDamaged(
-      `${path}: it has version ${header.version}, and this program reads ${RECORDING_VERSION}`,
-    );
-  }
-  const { inferred, markets, started, venue } = header;
-  const isWhole = typeof venue === 'string' && isTextList(markets) && isTextList(inferred);
-  if (!isWhole || !isRecordingTime(started))
-    throw new RecordingDamaged(`${path}: a member of its header is missing, or wrong`);
-  return header;
-}
-
-function isTextList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function entryOf(line: string, path: string): RecordingEntry {

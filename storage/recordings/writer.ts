@@ -66,8 +66,9 @@ export class RecordingWriter {
     return this.writing;
   }
 
-  async close(at: number): Promise<void> {
-    this.add(JSON.stringify({ at, kind: 'end' } satisfies RecordingEntry));
+  /** @param at unix milliseconds of the end; without it the recording has none, as after a kill */
+  async close(at?: number): Promise<void> {
+    if (at !== undefined) this.add(JSON.stringify({ at, kind: 'end' } satisfies RecordingEntry));
     try {
       await this.flush();
     } finally {

@@ -131,7 +131,10 @@ test('wrong usage has its own exit code, and changes nothing', async () => {
     [['backup'], /^error: missing required argument 'DIRECTORY'/],
     [['book', '0x1'], /^a condition id is 0x and 64 hexadecimal digits, not "0x1"\n$/],
     [['book', '1', '--levels', '0'], /^--levels must be a whole number from 1, not "0"\n$/],
-    [['trades', 'export', '--format', 'xml'], /^--format must be csv or jsonl, not "xml"\n$/],
+    [
+      ['trades', 'export', '--format', 'xml'],
+      /^--format must be csv, jsonl or parquet, not "xml"\n$/,
+    ],
     [['trades', 'export', '--since', 'noon'], /^--since must be unix seconds or a time such as /],
     [['keys', 'list', '--wallet'], /^error: option '--wallet <wallet>' argument missing/],
   ];

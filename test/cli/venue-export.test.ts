@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { openParquet } from '../../storage/columns/parquet-reader.ts';
 import { csvCells } from '../../storage/texts/csv.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
 import { get, temporaryDirectory, until, withMarkets } from '../common/node-harness.ts';
@@ -60,6 +61,74 @@ function rowsOf(text: string): Record<string, string>[] {
   const [head, ...lines] = text.trim().split(/\r?\n/).map(csvCells) as string[][];
   return lines.map((cells) => Object.fromEntries(cells.map((cell, i) => [head![i], cell])));
 }
+
+/** Rows of a Parquet file as texts, with times as unix milliseconds; of a decimal its text alone. */
+async function parquetRows(path: string): Promise<Record<string, string>[]> {
+  const { columns, groups } = await openParquet(path);
+  const shown = columns.filter((name) => !name.endsWith('_micros'));
+  const rows: Record<string, string>[] = [];
+  for await (const { columns: values, length } of groups(shown)) {
+    for (let i = 0; i < length; i++) {
+      const cells = shown.map((name) => [name, textOf(values.get(name)![i])]);
+      rows.push(Object.fromEntries(cells));
+    }
+  }
+  return rows;
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Date ? String(value.getTime()) : String(value ?? '');
+}
+
+test('the files of Parquet have the rows of those of CSV, and names are not changed in them', async () => {
+  const into = join(temporaryDirectory(), 'parquet');
+  const { code, stderr } = await cli(dataDir, ['venue', 'export', into, '--format', 'parquet'], {
+    settings: SETTINGS,
+  });
+  assert.equal(code, 0, stderr);
+  const csv = await exported(dataDir);
+  for (const name of ['people', 'markets', 'trades']) {
+    const rows = await parquetRows(join(into, `${name}.parquet`));
+    const texts = rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([key, text]) => [key, /^[=+]/.test(text) ? `'${text}` : text]),
+      ),
+    );
+    assert.deepEqual(texts, rowsOf(csv[`${name}.csv`]!), name);
+    assert(rows.length > 0);
+  }
+  const trades = join(into, 'all.parquet');
+  assert.equal((await cli(dataDir, ['trades', 'export', trades])).code, 0);
+  assert.deepEqual(await parquetRows(trades), await parquetRows(join(into, 'trades.parquet')));
+  const info = await cli(dataDir, ['record', 'info', trades, '--json']);
+  assert.deepEqual(JSON.parse(info.stdout).messages, { last_trade_price: 1 });
+});
+
+test('statement and positions of a wallet are written as Parquet with the numbers of their lists', async () => {
+  const into = temporaryDirectory();
+  const run = async (...args: readonly string[]) => {
+    const { code, stderr, stdout } = await cli(dataDir, [...args, '--url', operator.base]);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const statement = join(into, 'statement.parquet');
+  await run('ledger', 'statement', alice.address, '--parquet', statement);
+  const listed = (await run('ledger', 'statement', alice.address, '--json')).trim().split('\n');
+  assert.deepEqual(
+    await parquetRows(statement),
+    listed.map((line) =>
+      Object.fromEntries(
+        Object.entries(JSON.parse(line) as object).map(([key, value]) => [key, String(value)]),
+      ),
+    ),
+  );
+  const holdings = join(into, 'holdings.parquet');
+  await run('ledger', 'balance', bob.address, '--parquet', holdings);
+  const { cash, positions } = JSON.parse(await run('ledger', 'balance', bob.address, '--json'));
+  const [ofCash, ...rest] = await parquetRows(holdings);
+  assert.deepEqual([ofCash!.token_id, ofCash!.total], ['cash', cash.total]);
+  assert.deepEqual(rest, positions);
+});
 
 test('people, markets with results and trades are exported from wherever they lie', async () => {
   const running = await exported(dataDir);

@@ -128,7 +128,10 @@ test('an error names line and column, and leaves no file', async () => {
     ['-5,book,rain,11,Yes,bid,0.4,10', 'column time: it must be'],
     ['9007199254740991,book,rain,11,Yes,bid,0.4,10', 'column time: it must be'],
     ['2026-01-05T12:00:00,book,rain,11,Yes,bid,0.4,10', 'column time: it must be'],
-    ['4.9,book,rain,11,Yes,bid,0.4,10', 'column time: it is before the line above: sort the rows'],
+    [
+      '4.9,book,rain,11,Yes,bid,0.4,10',
+      'column time: it is before that of the row above: sort the rows',
+    ],
     [
       '5,quote,rain,11,Yes,bid,0.4,10',
       'column type: it must be book, change or trade, not "quote"',
@@ -301,7 +304,7 @@ test('the examples of the documents are valid, and their table of columns is tha
     const names = [name, ...aliases].map((each) => `\`${each}\``).join(', ');
     return `| ${names} | ${isRequired ? 'yes' : 'no'} | ${rule} | ${means} |`;
   });
-  const page = readFileSync(join(ROOT, 'docs/guides/paper-and-backtests.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/guides/data.md'), 'utf8');
   const missing = rows.filter((row) => !page.includes(`\n${row}\n`));
   assert.deepEqual(missing, []);
 });

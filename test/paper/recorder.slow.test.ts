@@ -13,6 +13,7 @@ import { readConfig } from '../../server/config/config.ts';
 import { chosenMarkets } from '../../server/paper/chosen-markets.ts';
 import { Recorder } from '../../server/paper/recorder.ts';
 import { SourceApi } from '../../server/paper/source-api.ts';
+import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
 import { openRecording } from '../../storage/recordings/recording.ts';
 import { RecordingWriter } from '../../storage/recordings/writer.ts';
@@ -116,6 +117,56 @@ test('messages are soon on disk, also while the catalog does not answer', async 
   // The request has not been given up.
   assert.deepEqual(lines, []);
   answer();
+});
+
+test('fees, times and results of a market are in the recording, again whenever they change', async (t) => {
+  const venue = await FakeVenue.start(t);
+  const [{ conditionId } = { conditionId: '' }] = venue.markets;
+  const file = join(temporaryDirectory(), 'venue.rec.gz');
+  const said: Readonly<Record<string, unknown>>[] = [
+    {
+      feesEnabled: true,
+      feeSchedule: { rate: '0.05', exponent: 1 },
+      startDate: '2026-01-05T12:00:00Z',
+    },
+    { gameStartTime: '2026-01-05 19:00:00+00' },
+    { takerBaseFee: 30 },
+    { secondsDelay: 3 },
+    { endDate: '2026-01-06T00:00:00Z' },
+    { closed: true, outcomePrices: ['1', '0'], umaResolutionStatus: 'resolved' },
+  ];
+  venue.said.set(conditionId, said[0]!);
+  const api = new SourceApi(venue.url, venue.url, new AbortController().signal);
+  const markets = await api.marketsBy('condition_ids', [conditionId]);
+  const start = { venue: venue.url, started: Date.now(), markets: [conditionId] };
+  const end = new AbortController();
+  const running = new Recorder({
+    api,
+    markets,
+    streamUrl: venue.streamUrl,
+    now: Date.now,
+    signal: end.signal,
+    writer: await RecordingWriter.create(file, start),
+    log: () => undefined,
+    catalogMs: 20,
+  }).run();
+  const recorded = async (): Promise<JsonObject[]> => {
+    const recording = await openRecording(file).catch(() => undefined);
+    const events = [...(recording?.catalog.events ?? [])];
+    for await (const entry of recording ?? [])
+      if (entry.kind === 'catalog') events.push(entry.event);
+    return events.flatMap((event) => event.markets as JsonObject[]);
+  };
+  let all: Readonly<Record<string, unknown>> = {};
+  for (const [i, more] of said.entries()) {
+    all = { ...all, ...more };
+    venue.said.set(conditionId, all);
+    await until(async () => (await recorded()).length === i + 1);
+    const market = (await recorded())[i]!;
+    for (const [name, value] of Object.entries(all)) assert.deepEqual(market[name], value, name);
+  }
+  end.abort();
+  await running;
 });
 
 test('a recording is not begun without a market, or over a file', async (t) => {

@@ -24,7 +24,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     projection: ['control-records', 'files', 'kv', 'log', 'recovery', 'snapshot'],
     texts: [],
     catalog: ['files', 'kv', 'texts'],
-    recordings: ['catalog', 'texts'],
+    columns: ['files', 'texts'],
+    recordings: ['catalog', 'columns', 'texts'],
     operations: [
       'catalog',
       'control-records',
