@@ -30,13 +30,13 @@ import { type StrategySource, strategyOf } from './strategy-source.ts';
 import { StrategyVenue } from './venue.ts';
 
 export { COMPARED } from './compared.ts';
-export { daysCsv, equityCsv, fillsCsv, marketsCsv } from './csv.ts';
 export { reportHtml } from './html.ts';
 export type { RecordingSource } from './recording.ts';
 export type * from './result.ts';
 export type * from './strategy.ts';
 export { NoStrategy, StrategyError } from './strategy-error.ts';
 export type { StrategySource } from './strategy-source.ts';
+export { equityCsv, fillsCsv, tablesOf } from './tables.ts';
 
 export interface BacktestOptions {
   /** Name of the run. A name of the strategy comes first. */

@@ -9,14 +9,11 @@ import {
   type BacktestResult,
   backtest,
   COMPARED,
-  daysCsv,
-  equityCsv,
-  fillsCsv,
-  marketsCsv,
   NoStrategy,
   reportHtml,
   StrategyError,
   type StrategySource,
+  tablesOf,
 } from '../backtest/backtest.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { type Cells, given, tableLines } from './command.ts';
@@ -37,14 +34,6 @@ const COLUMNS: Cells<BacktestResult> = {
   fills: ({ figures }) => String(figures.fills),
   orders: ({ figures }) => String(figures.orders),
   refused: ({ figures }) => String(figures.refused),
-};
-
-/** Tables of a result, by the ends of the names of their files. */
-const TABLES: Readonly<Record<string, (result: BacktestResult) => string>> = {
-  fills: fillsCsv,
-  equity: equityCsv,
-  days: daysCsv,
-  markets: marketsCsv,
 };
 
 export const runBacktest: Run = async (context, [recording = '', ...files], options) => {
@@ -71,7 +60,9 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   const named = withDistinctNames(results);
   const [html, csv] = [textOf(options, 'html'), textOf(options, 'csv')];
   if (html !== undefined) await writeWhole(html, [reportHtml(named)]);
-  if (csv !== undefined) await writeTables(csv, named);
+  if (csv !== undefined) await writeTables(csv, named, 'csv');
+  const parquet = textOf(options, 'parquet');
+  if (parquet !== undefined) await writeTables(parquet, named, 'parquet');
   if (options.json === true) for (const each of named) stdout.json(each);
   else stdout.lines(tableLines(named, COLUMNS, Object.keys(COLUMNS).slice(1)));
   const [first] = named;
@@ -175,12 +166,18 @@ function withDistinctNames(results: readonly BacktestResult[]): BacktestResult[]
   });
 }
 
-async function writeTables(directory: string, results: readonly BacktestResult[]): Promise<void> {
+async function writeTables(
+  directory: string,
+  results: readonly BacktestResult[],
+  format: 'csv' | 'parquet',
+): Promise<void> {
   mkdirSync(directory, { recursive: true });
   for (const result of results) {
     const name = result.name.replace(/[^\w.-]+/g, '-');
-    for (const [table, csvOf] of Object.entries(TABLES))
-      await writeWhole(join(directory, `${name}-${table}.csv`), [csvOf(result)]);
+    for (const [table, rows] of Object.entries(tablesOf(result))) {
+      const content = format === 'csv' ? [rows.csv()] : rows.parquet();
+      await writeWhole(join(directory, `${name}-${table}.${format}`), content);
+    }
   }
 }
 

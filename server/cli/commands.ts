@@ -632,6 +632,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       '--to <time>': 'ends here',
       '--html <file>': 'writes a page of all runs that needs nothing else',
       '--csv <directory>': 'writes fills, equity, days and markets of each run',
+      '--parquet <directory>': 'writes the same as Parquet',
       '--json': 'a line of JSON each',
     },
     run: from(backtest, 'runBacktest'),

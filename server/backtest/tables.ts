@@ -1,5 +1,10 @@
-/** Fills, equity, days and markets of a backtest as CSV, times as ISO 8601 in UTC. */
-import { csvOf, plainColumn, textColumn } from '../../storage/texts/csv.ts';
+/** Fills, equity, days and markets of a backtest as CSV, with times as ISO 8601 in UTC, and as Parquet. */
+import {
+  type ColumnType,
+  parquetChunks,
+  parquetColumns,
+} from '../../storage/columns/parquet-writer.ts';
+import { type CsvColumns, csvOf, plainColumn, textColumn } from '../../storage/texts/csv.ts';
 import type { BacktestResult, Day, FillRow, MarketResult, TradeFigures } from './result.ts';
 
 const FILL_COLUMNS = {
@@ -55,29 +60,61 @@ const MARKET_COLUMNS = {
   ...TRADE_COLUMNS,
 };
 
-export function daysCsv({ days }: BacktestResult): string {
-  return csvOf(DAY_COLUMNS, days);
+/** Columns that are no texts in Parquet, of all tables. Amounts and shares are whole millionths. */
+const TYPES: Readonly<Record<string, ColumnType>> = {
+  time: 'time',
+  ...typed('integer', ['order', 'fills', 'maker_fills']),
+  ...typed('decimal', ['price', 'size', 'fee', 'cash_after', 'position_after', 'equity', 'cash']),
+  ...typed('decimal', ['positions', 'profit', 'drawdown', 'turnover', 'fees', 'inventory']),
+  ...typed('decimal', ['inventory_max']),
+  ...typed('number', ['profit_of_closing', 'return', 'sharpe', 'sortino', 'payout', 'fill_rate']),
+  ...typed('number', ['adverse_1s', 'adverse_10s', 'adverse_60s', 'time_at_best', 'brier']),
+  ...typed('number', ['brier_advantage']),
+};
+
+export interface ResultTable {
+  csv(): string;
+  /** Yields the bytes of a file; rejects where the package that writes it is not installed. */
+  parquet(): AsyncIterable<Uint8Array>;
 }
 
-export function marketsCsv({ markets }: BacktestResult): string {
-  return csvOf(MARKET_COLUMNS, markets);
-}
-
-export function fillsCsv({ fills, markets }: BacktestResult): string {
+/** Tables of a result, by the ends of the names of their files. */
+export function tablesOf(result: BacktestResult) {
+  const { days, equity, fills, markets } = result;
   const questions = new Map(markets.map(({ id, question }) => [id, question]));
   const question = textColumn(({ market }: FillRow) => questions.get(market));
-  return csvOf({ ...FILL_COLUMNS, question }, fills);
-}
-
-export function equityCsv({ equity }: BacktestResult): string {
-  const columns = {
+  const equityColumns = {
     time: plainColumn((i: number) => isoOf(equity.times[i]!)),
     equity: plainColumn((i: number) => equity.equity[i]),
     cash: plainColumn((i: number) => equity.cash[i]),
     positions: plainColumn((i: number) => equity.positions[i]),
     drawdown: plainColumn((i: number) => equity.drawdown[i]),
   };
-  return csvOf(columns, [...equity.times.keys()]);
+  return {
+    fills: tableOf({ ...FILL_COLUMNS, question }, fills),
+    equity: tableOf(equityColumns, [...equity.times.keys()]),
+    days: tableOf(DAY_COLUMNS, days),
+    markets: tableOf(MARKET_COLUMNS, markets),
+  } as const satisfies Readonly<Record<string, ResultTable>>;
+}
+
+export function fillsCsv(result: BacktestResult): string {
+  return tablesOf(result).fills.csv();
+}
+
+export function equityCsv(result: BacktestResult): string {
+  return tablesOf(result).equity.csv();
+}
+
+function tableOf<Row>(columns: CsvColumns<Row>, rows: readonly Row[]): ResultTable {
+  return {
+    csv: () => csvOf(columns, rows),
+    parquet: () => parquetChunks(parquetColumns(columns, TYPES), rows),
+  };
+}
+
+function typed(type: ColumnType, names: readonly string[]): Record<string, ColumnType> {
+  return Object.fromEntries(names.map((name) => [name, type]));
 }
 
 function isoOf(time: number): string {
