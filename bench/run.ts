@@ -136,7 +136,7 @@ const suites: Readonly<Record<string, () => Promise<unknown>>> = {
   metrics: () => metricsSuite(METRICS_FULL),
   paper: async () => {
     inOwnProcess('paper-backtest', ...files);
-    inOwnProcess('paper-apply');
+    if (values.baseline === undefined) inOwnProcess('paper-apply');
   },
   ledger: () => ledgerSuite({ ...LEDGER_FULL, ...beside }),
 };
@@ -148,7 +148,7 @@ const parts: typeof suites = {
   'challenge-peers': async () => challengePeers(challengeStreams(files), challenge),
   'ledger-size': async () => ledgerSizes(SIZE_FULL),
   'paper-backtest': () =>
-    backtestSuite(files[0] === undefined ? PAPER_FULL : { ...PAPER_FULL, file: files[0] }),
+    backtestSuite({ ...PAPER_FULL, ...beside, ...(files[0] !== undefined && { file: files[0] }) }),
   'paper-apply': async () => modelSuite(PAPER_FULL),
   'fanout-idle': () => fanoutIdleSuite(IDLE_FULL),
   'fanout-delivery': () => fanoutSuite(FANOUT_FULL),

@@ -39,6 +39,8 @@ export class EngineContext {
   readonly t: Tables;
   readonly events: EventBuffer;
   time = 0;
+  /** Milliseconds of a unit of taker delays: a second in a node; a backtest has milliseconds. Set once. */
+  delayUnitMs = 1_000;
   /** True when the row of the order being placed came from a forgotten order. */
   hasForgotten = false;
   persistedClosedSequence = 0;

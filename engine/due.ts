@@ -50,15 +50,15 @@ export function endDue(context: EngineContext, placeDelayed: (row: OrderRow) => 
 
 /** Unix milliseconds of the first settlement, end of an agent, expiry, end of a market, delayed order or deadline of a payout; 0 = none. */
 export function earliestDue(t: Tables): number {
-  const times = [
-    t.expiring.firstTime() * MS,
-    t.ending.firstTime(),
-    t.delayed.firstTime(),
-    firstSettlement(t),
-    firstAgentEnd(t),
-    nextDeadline(t),
-  ];
-  return times.reduce((first, time) =>
-    first === 0 || (time !== 0 && time < first) ? time : first,
-  );
+  let first = t.expiring.firstTime() * MS;
+  first = earlier(first, t.ending.firstTime());
+  first = earlier(first, t.delayed.firstTime());
+  first = earlier(first, firstSettlement(t));
+  first = earlier(first, firstAgentEnd(t));
+  return earlier(first, nextDeadline(t));
+}
+
+/** The earlier of two times; 0 = none. */
+function earlier(first: number, time: number): number {
+  return first === 0 || (time !== 0 && time < first) ? time : first;
 }

@@ -8,6 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { backtest, type Strategy } from '../../server/backtest/backtest.ts';
 import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
 import { RecordingWriter } from '../../storage/recordings/writer.ts';
@@ -21,6 +22,8 @@ export interface PaperShape {
   readonly rounds: number;
   /** Instead of what is drawn. */
   readonly file?: string;
+  /** Compiled files of an older checkout that takes turns. */
+  readonly baseline?: string;
 }
 
 /** A message of each market every eight seconds for a day. */
@@ -28,12 +31,20 @@ export const PAPER_FULL: PaperShape = { markets: 20, messages: 200_000, rounds: 
 
 const SEED = 'paper';
 const AIM = 0.3;
+const AIM_TO_OLDER = 1.5;
+const IDLE: Strategy = { onBook: () => undefined };
 
-/** A strategy that does nothing, and one that quotes: events a second to those of the bare loop. */
+/**
+ * A strategy that does nothing, and one that quotes: events a second to those of the bare loop, or to those of an older
+ * checkout.
+ */
 export interface BacktestFigures {
   readonly idle: number;
   readonly quotes: number;
 }
+
+type Backtests = Pick<typeof import('../../server/backtest/backtest.ts'), 'backtest'>;
+type Recordings = Pick<typeof import('../../storage/recordings/recording.ts'), 'openRecording'>;
 
 /** Messages a second that a mirror keeps up with. */
 export function modelSuite(shape: PaperShape): number {
@@ -44,8 +55,9 @@ export async function backtestSuite(shape: PaperShape): Promise<BacktestFigures>
   const directory = mkdtempSync(join(tmpdir(), 'paper-bench-'));
   try {
     const path = shape.file ?? (await drawnRecording(join(directory, 'drawn.rec'), shape));
-    const recording = await openRecording(path);
-    return await besideBareLoop(recording, shape.rounds);
+    const { baseline, rounds } = shape;
+    if (baseline !== undefined) return await besideOlder(path, baseline, rounds);
+    return await besideBareLoop(await openRecording(path), rounds);
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -70,11 +82,61 @@ export async function drawnRecording(
 }
 
 async function besideBareLoop(recording: Recording, rounds: number): Promise<BacktestFigures> {
-  const runs: Readonly<Record<string, () => Promise<number>>> = {
-    'bare loop': () => bareLoop(recording),
-    'backtest, idle': async () => (await backtest(recording, { onBook: () => undefined })).messages,
-    'backtest, quotes': async () => (await backtest(recording, quotes())).messages,
-  };
+  const [bare, idle, quoting] = await ratesOf(
+    {
+      'bare loop': () => bareLoop(recording),
+      'backtest, idle': () => eventsOf(backtest, recording, IDLE),
+      'backtest, quotes': () => eventsOf(backtest, recording, quotes()),
+    },
+    rounds,
+  );
+  const figures = { idle: idle! / bare!, quotes: quoting! / bare! };
+  for (const [name, ratio] of Object.entries(figures)) {
+    ratioLine({ name: `backtest, ${name}, to the bare loop`, ratio, bound: 'at least', aim: AIM });
+  }
+  return figures;
+}
+
+async function besideOlder(
+  path: string,
+  baseline: string,
+  rounds: number,
+): Promise<BacktestFigures> {
+  const load = (file: string): Promise<unknown> => import(pathToFileURL(join(baseline, file)).href);
+  const older = (await load('server/backtest/backtest.js')) as Backtests;
+  const recordings = (await load('storage/recordings/recording.js')) as Recordings;
+  const recording = await openRecording(path);
+  const ofOlder = await recordings.openRecording(path);
+  const [idle, olderIdle, quoting, olderQuoting] = await ratesOf(
+    {
+      'backtest, idle': () => eventsOf(backtest, recording, IDLE),
+      'older backtest, idle': () => eventsOf(older.backtest, ofOlder, IDLE),
+      'backtest, quotes': () => eventsOf(backtest, recording, quotes()),
+      'older backtest, quotes': () => eventsOf(older.backtest, ofOlder, quotes()),
+    },
+    rounds,
+  );
+  const figures = { idle: idle! / olderIdle!, quotes: quoting! / olderQuoting! };
+  for (const [name, ratio] of Object.entries(figures)) {
+    const line = { ratio, bound: 'at least', aim: AIM_TO_OLDER } as const;
+    ratioLine({ name: `backtest, ${name}, to the older one`, ...line });
+  }
+  return figures;
+}
+
+async function eventsOf(
+  run: Backtests['backtest'],
+  recording: Recording,
+  strategy: Strategy,
+): Promise<number> {
+  return (await run(recording, strategy)).messages;
+}
+
+/** Runs take turns. Returns the median of events a second of processor time of each. */
+async function ratesOf(
+  runs: Readonly<Record<string, () => Promise<number>>>,
+  rounds: number,
+): Promise<number[]> {
   const rates = new Map(Object.keys(runs).map((name) => [name, [] as number[]]));
   // The first round warms up.
   for (let round = -1; round < rounds; round++) {
@@ -85,15 +147,10 @@ async function besideBareLoop(recording: Recording, rounds: number): Promise<Bac
       if (round >= 0) rates.get(name)!.push((1e6 * events) / (system + user));
     }
   }
-  const [bare, idle, quoting] = [...rates.values()].map(median);
   for (const [name, all] of rates) {
     print(name, `${median(all).toFixed(0)} events a second of processor time`);
   }
-  const figures = { idle: idle! / bare!, quotes: quoting! / bare! };
-  for (const [name, ratio] of Object.entries(figures)) {
-    ratioLine({ name: `backtest, ${name}, to the bare loop`, ratio, bound: 'at least', aim: AIM });
-  }
-  return figures;
+  return [...rates.values()].map(median);
 }
 
 /** The least work of a program that reads the recording. */

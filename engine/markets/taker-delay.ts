@@ -6,6 +6,8 @@ import { TAKER_DELAY_MAX } from '../tables/capacities.ts';
 import { MARKET_I, Market, State } from '../tables/layout.ts';
 import { findMarket } from './markets.ts';
 
+const MS = 1_000;
+
 export function setTakerDelay(
   context: EngineContext,
   i32: Int32Array,
@@ -14,12 +16,13 @@ export function setTakerDelay(
   const { marketI, state } = context.t;
   const market = findMarket(context.t, i32, at + TakerDelayCommand.condition);
   if (market === 0) return RejectReason.marketRefused;
-  const seconds = i32[at + TakerDelayCommand.seconds]!;
-  if (seconds < 0 || seconds > TAKER_DELAY_MAX) return RejectReason.takerDelayInvalid;
+  const units = i32[at + TakerDelayCommand.seconds]!;
+  const ms = units * context.delayUnitMs;
+  if (ms < 0 || ms > TAKER_DELAY_MAX * MS) return RejectReason.takerDelayInvalid;
   context.changes += 1;
   context.mixWord(market);
-  context.mixWord(seconds);
+  context.mixWord(units);
   state[State.takerDelays]! += 1;
-  marketI[(market << MARKET_I) + Market.takerDelay] = seconds;
+  marketI[(market << MARKET_I) + Market.takerDelay] = units;
   return RejectReason.accepted;
 }

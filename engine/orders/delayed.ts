@@ -44,7 +44,7 @@ export function mayDelay({ delayCounts }: Tables, owner: AccountRow | 0): boolea
   return delayCounts[owner]! < DELAYED_OF_OWNER_MAX;
 }
 
-/** Seconds for which the order of a command waits if it would match now; 0 = none. */
+/** Units (EngineContext.delayUnitMs) for which the order of a command waits if it would match now; 0 = none. */
 export function takerDelay(
   { marketI }: Tables,
   market: MarketRow,
@@ -57,11 +57,11 @@ export function takerDelay(
 }
 
 /** Lets an order wait whose row is filled. It is due earlier where it expires before. */
-export function delayOrder(context: EngineContext, row: OrderRow, seconds: number): void {
+export function delayOrder(context: EngineContext, row: OrderRow, units: number): void {
   const { delayCounts, delayed, orderF, orderI, state } = context.t;
   const offset = row << ORDER_I;
   const turn = state[State.delayed]! + 1;
-  const due = context.time + seconds * MS;
+  const due = context.time + units * context.delayUnitMs;
   const expiry = orderF[(row << ORDER_F) | Order.expiry]! * MS;
   state[State.delayed] = turn;
   orderI[offset | Order.flags]! |= LIVE | Flag.delayed;

@@ -50,7 +50,7 @@ export class DoubleReports {
     }
     this.decreases.push({ left, before: after + left, after, time });
     if (this.decreases.length > WAITING_MAX) this.onDone(this.decreases.shift()!);
-    this.sweep();
+    if (this.prints.length > 0) this.sweep();
   }
 
   print(size: number, time: number): void {
@@ -61,29 +61,41 @@ export class DoubleReports {
       decrease.before -= explained;
       left -= explained;
     }
-    this.prints.push({ left, time });
+    if (left > 0) this.prints.push({ left, time });
     if (this.prints.length > WAITING_MAX) this.prints.shift();
-    this.sweep();
+    if (this.decreases.length > 0) this.sweep();
   }
 
   /** Drops reports that are too old, or far ahead in time. Called before each message. */
   pass(time: number): void {
-    const isOver = (said: { readonly time: number }): boolean =>
-      Math.abs(time - said.time) > REPORTED_WITHIN_MS;
-    if (this.prints.some(isOver)) this.prints = this.prints.filter((print) => !isOver(print));
-    if (!this.decreases.some(isOver)) return;
-    const old = this.decreases.filter(isOver);
-    this.decreases = this.decreases.filter((decrease) => !isOver(decrease));
-    for (const decrease of old) this.onDone(decrease);
+    const { decreases, prints } = this;
+    // Most calls find nothing, so that the lists are looked through without a closure.
+    if (hasOver(prints, time)) this.prints = prints.filter((print) => !isOver(print, time));
+    if (!hasOver(decreases, time)) return;
+    this.decreases = decreases.filter((decrease) => !isOver(decrease, time));
+    for (const decrease of decreases) if (isOver(decrease, time)) this.onDone(decrease);
   }
 
   private sweep(): void {
-    if (this.prints.some(isDone)) this.prints = this.prints.filter(({ left }) => left > 0);
-    if (!this.decreases.some(isDone)) return;
-    const done = this.decreases.filter(isDone);
-    this.decreases = this.decreases.filter(({ left }) => left > 0);
-    for (const decrease of done) this.onDone(decrease);
+    const { decreases, prints } = this;
+    if (prints.some(isDone)) this.prints = prints.filter(isOpen);
+    if (!decreases.some(isDone)) return;
+    this.decreases = decreases.filter(isOpen);
+    for (const decrease of decreases) if (isDone(decrease)) this.onDone(decrease);
   }
+}
+
+function hasOver(reports: readonly { readonly time: number }[], time: number): boolean {
+  for (let i = 0; i < reports.length; i++) if (isOver(reports[i]!, time)) return true;
+  return false;
+}
+
+function isOver(report: { readonly time: number }, time: number): boolean {
+  return Math.abs(time - report.time) > REPORTED_WITHIN_MS;
+}
+
+function isOpen({ left }: { readonly left: number }): boolean {
+  return left > 0;
 }
 
 function isDone({ left }: { readonly left: number }): boolean {

@@ -28,7 +28,8 @@ import { SourceBook, type SourceChange, type SourceLevel } from './source-book.t
  * Time at which quantity that paper orders took comes back: with the next change of the level, or with the next
  * message.
  */
-export type Impact = 'keep' | 'restore';
+export const IMPACTS = ['keep', 'restore'] as const;
+export type Impact = (typeof IMPACTS)[number];
 
 export interface MirroredBookOptions {
   readonly token: TokenRow;
@@ -49,8 +50,8 @@ export class MirroredBook {
   /** Paper orders seen when their level was last touched, by side and price, then by id. */
   private readonly places = new Map<number, Map<string, Place>>();
   private readonly reports = new Map<number, DoubleReports>();
-  /** Keys by side at which wanted and sent may differ. */
-  private readonly touched: readonly [Set<number>, Set<number>] = [new Set(), new Set()];
+  /** Keys by side at which wanted and sent may differ. Mostly one, so a list; `touchAll` makes long ones. */
+  private readonly touched: readonly [number[], number[]] = [[], []];
   private step: number;
   /** False before the first snapshot and after lost messages. */
   private isKnown = false;
@@ -195,25 +196,32 @@ export class MirroredBook {
       const stands = this.options.paper.sourceAt(side, pipsOfKey(side, key));
       if (stands === sent.sizes[i]) return;
       sent.set(key, stands);
-      this.touched[side].add(key);
+      this.touch(side, key);
     }
   }
 
   private setLevel(side: 0 | 1, key: number, size: number): void {
     const levels = this.source.sides[side];
-    if (levels.get(key) === size) return;
+    const known = levels.get(key);
+    if (known === size) return;
     const tick = key - (key % this.step);
+    // Between irregular messages a tick has one price.
+    const isAlone = tick === key && !this.isIrregular;
     const places = this.isKnown ? this.placesAt(side, tick) : NO_PLACES;
-    const before = this.sizeAt(side, tick);
+    const before = isAlone ? known : this.sizeAt(side, tick);
     levels.set(key, size);
-    this.touched[side].add(tick);
+    this.touch(side, tick);
     if (tick !== key) this.isIrregular = true;
     if (!this.isKnown) return;
-    const after = this.sizeAt(side, tick);
+    const after = isAlone ? size : this.sizeAt(side, tick);
     if (after < before) this.reportsAt(side, tick).decrease(before, after, this.time);
-    for (const place of places.values()) {
-      place.resized(before, after, this.time);
-    }
+    if (places.size === 0) return;
+    for (const place of places.values()) place.resized(before, after, this.time);
+  }
+
+  private touch(side: 0 | 1, key: number): void {
+    const touched = this.touched[side];
+    if (!touched.includes(key)) touched.push(key);
   }
 
   /** Size of the source at a tick. A price between two ticks counts at the one further from the spread. */
@@ -238,11 +246,11 @@ export class MirroredBook {
     key: number,
     orders: readonly PaperOrder[] = this.options.paper.at(side, pipsOfKey(side, key)),
   ): ReadonlyMap<string, Place> {
-    const name = nameOfLevel(side, key);
     if (orders.length === 0) {
-      this.places.delete(name);
+      if (this.places.size > 0) this.places.delete(nameOfLevel(side, key));
       return NO_PLACES;
     }
+    const name = nameOfLevel(side, key);
     const { queue } = this.options;
     const seen = this.places.get(name);
     const places = new Map<string, Place>();
@@ -265,19 +273,19 @@ export class MirroredBook {
     }
     for (const side of SIDES) {
       for (const key of this.touched[side]) {
-        if (this.sent[side].get(key) > 0 && this.wanted(side, key) === 0) {
+        if (this.wanted(side, key) === 0 && this.sent[side].get(key) > 0) {
           this.sendLevel(side, key, 0, out);
         }
       }
     }
     for (const side of SIDES) {
       const touched = this.touched[side];
-      const keys = touched.size > 1 ? [...touched].sort((a, b) => b - a) : touched;
-      for (const key of keys) {
+      if (touched.length > 1) touched.sort(descending);
+      for (const key of touched) {
         const size = this.wanted(side, key);
         if (size !== this.sent[side].get(key)) this.sendLevel(side, key, size, out);
       }
-      touched.clear();
+      touched.length = 0;
     }
   }
 
@@ -297,13 +305,20 @@ export class MirroredBook {
 
   private touchAll(side: 0 | 1): void {
     const touched = this.touched[side];
-    for (const key of this.sent[side].keys) touched.add(key);
-    for (const key of this.source.sides[side].keys) touched.add(key - (key % this.step));
+    const keys = new Set(touched);
+    for (const key of this.sent[side].keys) keys.add(key);
+    for (const key of this.source.sides[side].keys) keys.add(key - (key % this.step));
+    touched.length = 0;
+    touched.push(...keys);
   }
 
   private isOffGrid(side: 0 | 1): boolean {
     return this.source.sides[side].keys.some((key) => key % this.step !== 0);
   }
+}
+
+function descending(a: number, b: number): number {
+  return b - a;
 }
 
 function nameOfLevel(side: number, key: number): number {

@@ -4,12 +4,27 @@
  *
  *   pessimistic    as if all that was cancelled stood behind it: never more ahead than the level has
  *   proportional   as if what was cancelled stood anywhere in the level with the same probability
+ *   power:N        the part of ahead^N / (ahead^N + behind^N) leaves ahead of it, so that more leaves the longer part
+ *                  of the queue; what was cancelled beyond all that stood behind leaves ahead too. N = 1 is `proportional`.
  *
+ * Whole numbers alone, rounded to more ahead: an order is never nearer to its turn than the rule says.
  * Thread: that of its owner.
  */
 import { DoubleReports } from './double-reports.ts';
 
-export type QueueRule = 'pessimistic' | 'proportional';
+/** Exponents of the rules; undefined = what was cancelled stood behind. */
+const EXPONENTS = {
+  pessimistic: undefined,
+  proportional: 1n,
+  'power:2': 2n,
+  'power:3': 3n,
+  'power:4': 4n,
+  'power:5': 5n,
+} as const;
+
+export type QueueRule = keyof typeof EXPONENTS;
+
+export const QUEUE_RULES = Object.keys(EXPONENTS) as readonly QueueRule[];
 
 export class Place {
   private ahead: number;
@@ -22,12 +37,13 @@ export class Place {
    * from here on
    */
   constructor(ahead: number, earlier: DoubleReports, rule: QueueRule) {
+    const exponent = EXPONENTS[rule];
     this.ahead = ahead;
     this.earlier = earlier;
     this.reports = new DoubleReports(({ after, before, left }) => {
-      // Rounded up: never nearer to its turn than the rule says.
-      if (rule === 'proportional' && left > 0) {
-        this.ahead = Math.ceil(this.ahead * (1 - left / before));
+      if (exponent !== undefined && left > 0) {
+        const behind = Math.max(0, before - this.ahead);
+        this.ahead -= leftAhead(this.ahead, behind, left, exponent);
       }
       this.ahead = Math.min(this.ahead, after);
     });
@@ -49,4 +65,12 @@ export class Place {
     this.reports.print(later, time);
     return reached;
   }
+}
+
+/** Micro-shares of a cancelled size that stood ahead, at most `ahead`. */
+function leftAhead(ahead: number, behind: number, cancelled: number, exponent: bigint): number {
+  if (ahead === 0) return 0;
+  const weight = BigInt(ahead) ** exponent;
+  const whole = weight + BigInt(behind) ** exponent;
+  return Math.min(ahead, Number((BigInt(cancelled) * weight) / whole));
 }

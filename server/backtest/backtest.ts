@@ -8,20 +8,29 @@
  *
  * Rules of fills and their limits: docs/guides/paper-and-backtests.md#backtests
  */
-import type { Impact } from '../../engine/paper/mirrored-book.ts';
-import type { QueueRule } from '../../engine/paper/place.ts';
-import { FEE_BPS_MAX } from '../../engine/tables/capacities.ts';
+import { IMPACTS } from '../../engine/paper/mirrored-book.ts';
+import { QUEUE_RULES } from '../../engine/paper/place.ts';
+import { FEE_BPS_MAX, TAKER_DELAY_MAX } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
 import { Exchange } from './exchange.ts';
+import {
+  isLatency,
+  LATENCY_RULE,
+  type LatencyChoice,
+  latenciesOf,
+  MEASURED,
+  shortestLatency,
+} from './latency.ts';
+import { MeasuredLatency } from './measured-latency.ts';
 import type { ParameterValues } from './parameters.ts';
 import { type RecordingSource, recordedEntries } from './recording.ts';
-import type { BacktestResult, RunSettings } from './result.ts';
+import { type BacktestResult, RECORDED, type RunSettings } from './result.ts';
 import { Run } from './run.ts';
 import { Source } from './source.ts';
 import { type StrategySource, strategyOf } from './strategy-source.ts';
 import { StrategyVenue } from './venue.ts';
 
-export { equityCsv, fillsCsv } from './csv.ts';
+export { COMPARED } from './compared.ts';
 export { reportHtml } from './html.ts';
 export type { ParameterValue, ParameterValues } from './parameters.ts';
 export type { RecordingSource } from './recording.ts';
@@ -29,14 +38,23 @@ export type * from './result.ts';
 export type * from './strategy.ts';
 export { NoStrategy, StrategyError } from './strategy-error.ts';
 export type { StrategySource } from './strategy-source.ts';
+export { equityCsv, fillsCsv, tablesOf } from './tables.ts';
 
 export interface BacktestOptions {
   /** Name of the run. A name of the strategy comes first. */
   readonly name?: string;
   /** Units of collateral at the beginning; 1000 if absent. */
   readonly cash?: number;
-  /** Milliseconds that an order or a cancel travels; 0 if absent. */
-  readonly latencyMs?: number;
+  /** Latency of orders and cancels; 0 if absent. */
+  readonly latencyMs?: LatencyChoice;
+  /** Latency of everything that the strategy sees: books, trades, own orders and fills; 0 if absent. */
+  readonly feedLatencyMs?: LatencyChoice;
+  /** Path of a CSV file of measured latencies, for that of the two that is absent. */
+  readonly latencyFile?: string;
+  /** Whole number from which drawn latencies follow; 1 if absent. */
+  readonly seed?: number;
+  /** Milliseconds that an order waits which would match at once, in place of the recorded taker delays. */
+  readonly takerDelayMs?: number;
   /**
    * Time at which liquidity that the strategy took returns: with the next change of the level, or with the next
    * message.
@@ -59,8 +77,8 @@ export interface BacktestOptions {
 const NAME = 'strategy';
 const CASH = 1_000;
 const CASH_MAX = 1e9;
-const IMPACTS: readonly string[] = ['keep', 'restore'] satisfies Impact[];
-const QUEUES: readonly string[] = ['pessimistic', 'proportional'] satisfies QueueRule[];
+const SEED = 1;
+const TAKER_DELAY_MS_MAX = 1_000 * TAKER_DELAY_MAX;
 
 /**
  * Runs a strategy over a recording. A function is called for a new strategy, so that runs share nothing. Rejects with a
@@ -77,7 +95,9 @@ export async function backtest(
   const own = await strategyOf(strategy, options.name ?? NAME, parameters);
   const { batches, decreases, inferred } = await recordedEntries(recording);
   const exchange = new Exchange(settings.cash * MICRO);
-  const venue = new StrategyVenue(exchange, settings.latencyMs);
+  const { latencyFile } = options;
+  const measured = latencyFile === undefined ? undefined : new MeasuredLatency(latencyFile);
+  const venue = new StrategyVenue(exchange, latenciesOf(settings, measured));
   const source = new Source(exchange, venue, settings, inferred, options.feeBps === undefined);
   const run = new Run(own, own.name ?? options.name ?? NAME, settings, {
     exchange,
@@ -88,7 +108,8 @@ export async function backtest(
     for (const entry of entries) {
       if (entry.at > to)
         return { ...(await run.end(decreases().count)), parameters: parameters ?? {} };
-      if (entry.kind === 'message' && entry.at >= from) run.begin(entry.at);
+      const isMessage = entry.kind === 'read' || entry.kind === 'message';
+      if (isMessage && entry.at >= from) run.begin(entry.at);
       run.take(entry);
     }
   }
@@ -106,21 +127,49 @@ function timesOf(options: BacktestOptions): { readonly from?: number; readonly t
 }
 
 function settingsOf(options: BacktestOptions): RunSettings {
+  const unnamed = options.latencyFile === undefined ? 0 : MEASURED;
   const {
     cash = CASH,
     feeBps = 0,
+    feedLatencyMs = unnamed,
     impact = 'keep',
-    latencyMs = 0,
+    latencyMs = unnamed,
     queue = 'pessimistic',
+    seed = SEED,
+    takerDelayMs = RECORDED,
   } = options;
   const check = (isRight: boolean, text: string): void => {
     if (!isRight) throw new RangeError(text);
   };
   check(cash > 0 && cash <= CASH_MAX, `cash must be above 0 and at most ${CASH_MAX}, not ${cash}`);
-  check(latencyMs >= 0 && latencyMs < Infinity, `latencyMs must be 0 or more, not ${latencyMs}`);
+  const latencies = { latencyMs, feedLatencyMs };
+  for (const [name, choice] of Object.entries(latencies)) {
+    const isRight = choice === unnamed || isLatency(shortestLatency(choice));
+    check(isRight, `${name} must be ${LATENCY_RULE}, not ${choice}`);
+  }
+  check(Number.isSafeInteger(seed), `seed must be a whole number, not ${seed}`);
+  const isDelay =
+    takerDelayMs === RECORDED ||
+    (Number.isInteger(takerDelayMs) && takerDelayMs >= 0 && takerDelayMs <= TAKER_DELAY_MS_MAX);
+  check(
+    isDelay,
+    `takerDelayMs must be a whole number from 0 to ${TAKER_DELAY_MS_MAX}, not ${takerDelayMs}`,
+  );
   const isFee = Number.isInteger(feeBps) && feeBps >= 0 && feeBps <= FEE_BPS_MAX;
   check(isFee, `feeBps must be a whole number from 0 to ${FEE_BPS_MAX}, not ${feeBps}`);
   check(IMPACTS.includes(impact), `impact must be ${IMPACTS.join(' or ')}, not ${impact}`);
-  check(QUEUES.includes(queue), `queue must be ${QUEUES.join(' or ')}, not ${queue}`);
-  return { cash, feeBps, impact, latencyMs, queue };
+  check(
+    QUEUE_RULES.includes(queue),
+    `queue must be one of ${QUEUE_RULES.join(', ')}, not ${queue}`,
+  );
+  return {
+    cash,
+    feeBps,
+    feedLatencyMs: shortestLatency(feedLatencyMs),
+    impact,
+    latencyMs: shortestLatency(latencyMs),
+    queue,
+    seed,
+    takerDelayMs,
+  };
 }

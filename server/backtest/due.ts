@@ -2,6 +2,10 @@
 
 interface Due {
   readonly time: number;
+  /** Time at which the strategy sees what the action did; `time` for a timer of its own. */
+  readonly seen: number;
+  /** Number by which actions of several lists were added. */
+  readonly turn: number;
   readonly act: () => unknown;
 }
 
@@ -9,16 +13,22 @@ export class DueList {
   private readonly list: Due[] = [];
   private done = 0;
 
-  /** Time of the next action; Infinity if there is none. */
-  get next(): number {
-    return this.list[this.done]?.time ?? Number.POSITIVE_INFINITY;
+  /** The next action; undefined if there is none. */
+  get first(): Due | undefined {
+    return this.list[this.done];
   }
 
-  add(time: number, act: () => unknown): void {
+  /** Time of the next action; Infinity if there is none. */
+  get next(): number {
+    return this.first?.time ?? Number.POSITIVE_INFINITY;
+  }
+
+  add(due: Due): void {
     let at = this.list.length;
     // Most come in their order.
-    while (at > this.done && this.list[at - 1]!.time > time) at -= 1;
-    this.list.splice(at, 0, { time, act });
+    while (at > this.done && this.list[at - 1]!.time > due.time) at -= 1;
+    if (at === this.list.length) this.list.push(due);
+    else this.list.splice(at, 0, due);
   }
 
   take(): Due {

@@ -16,6 +16,7 @@ import {
   encodeOrder,
   encodeResolve,
   encodeResolveStep,
+  encodeTakerDelay,
   type FeeSchedule,
   type FundsFields,
   type FundsKind,
@@ -37,6 +38,7 @@ import {
   sharesTotal,
 } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
+import { isDelayed } from '../../engine/orders/delayed.ts';
 import { findOrder } from '../../engine/orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
 import {
@@ -63,6 +65,7 @@ import {
   marketCount,
   marketFees,
   marketFirstToken,
+  marketTakerDelay,
   tokenCount,
 } from '../../engine/reads.ts';
 import {
@@ -151,6 +154,7 @@ export class Exchange {
   constructor(cash: number) {
     this.engine = new Engine(allocateEngine(CAPACITIES));
     this.tables = this.engine.t;
+    this.engine.context.delayUnitMs = 1;
     const { history } = CAPACITIES;
     this.run((out) => encodeConfigure(out, SelfTrade.allow, history, 0, 0, 0, true));
     this.mustFund('deposit', { wallet: SOURCE_ADDRESS, amount: SOURCE_FUNDS });
@@ -162,12 +166,17 @@ export class Exchange {
     return this.time;
   }
 
+  /** Time of the next expiry or delayed order; Infinity if there is none. */
+  get due(): number {
+    return earliestDue(this.tables) || Number.POSITIVE_INFINITY;
+  }
+
   at(time: number): void {
-    this.time = Math.max(time, this.time);
-    const due = earliestDue(this.tables);
-    if (due === 0 || due > this.time) return;
-    this.begin();
-    this.engine.end();
+    if (time > this.time) this.time = time;
+    while (this.due <= this.time) {
+      this.begin();
+      this.engine.end();
+    }
   }
 
   addMarket(fields: MarketFields): { row: MarketRow; first: TokenRow } {
@@ -193,6 +202,16 @@ export class Exchange {
     const condition = tables.marketI.slice(at, at + ID_WORDS);
     const reason = this.run((out) => encodeFeeSchedule(out, condition, fees));
     if (reason !== RejectReason.accepted) throw new Error('a usable fee schedule is taken');
+  }
+
+  /** Sets the milliseconds for which orders wait that would match at once. */
+  setTakerDelay(market: MarketRow, ms: number): void {
+    const { tables } = this;
+    if (marketTakerDelay(tables, market) === ms) return;
+    const at = conditionAt(market);
+    const condition = tables.marketI.slice(at, at + ID_WORDS);
+    const reason = this.run((out) => encodeTakerDelay(out, condition, ms));
+    assert(reason === RejectReason.accepted, 'a checked delay is taken');
   }
 
   /** Applies commands of the source as one batch. Returns the number of refused ones. */
@@ -257,6 +276,12 @@ export class Exchange {
   position(token: TokenRow): { total: number; reserved: number } {
     const row = findPosition(this.tables, this.account, token);
     return { total: sharesTotal(this.tables, row), reserved: sharesReserved(this.tables, row) };
+  }
+
+  /** True for an order that waits for the taker delay of its market. */
+  isDelayed(number: number): boolean {
+    const row = findOrder(this.tables, this.idOf(number), 0);
+    return row > 0 && isDelayed(this.tables, row as OrderRow);
   }
 
   /** Returns the close reason of an order; 0 if it is open, or its id is no longer in memory. */

@@ -1,20 +1,21 @@
 /** The figures of a run. Formulas: docs/guides/paper-and-backtests.md#figures-of-a-backtest */
 import { MICRO } from '../../engine/tables/units.ts';
-import { type EquityCurve, sharpeOf } from './equity.ts';
-import { MID_PARTS, type TradedMarket } from './markets.ts';
-import type { EquityRows, Figures, FillRow, MarketResult } from './result.ts';
+import { type EquityCurve, type EquityDay, sharpeOf, sortinoOf } from './equity.ts';
+import type { TradedMarket } from './markets.ts';
+import type { Day, EquityRows, Figures, FillRow, MarketResult } from './result.ts';
+import type { Tallies } from './tallies.ts';
+import { MID_PARTS, type Tally } from './tally.ts';
 import type { NotedFill, StrategyVenue } from './venue.ts';
 
 export interface Counted {
-  readonly fills: readonly NotedFill[];
-  readonly turnover: number;
-  readonly fees: number;
+  readonly tally: Tally;
   readonly inventoryMax: number;
   readonly curve: EquityCurve;
 }
 
 export function figuresOf(venue: StrategyVenue, cash: number, counted: Counted): Figures {
-  const { curve, fills } = counted;
+  const { curve, tally } = counted;
+  const returns = curve.days.map((day) => day.return);
   const holdings = venue.markets.map(({ holding }) => holding);
   const closings = holdings.reduce((sum, holding) => sum + holding.closings, 0);
   const hits = holdings.reduce((sum, holding) => sum + holding.hits, 0);
@@ -24,18 +25,24 @@ export function figuresOf(venue: StrategyVenue, cash: number, counted: Counted):
     return: cash === 0 ? 0 : curve.equity / (cash * MICRO) - 1,
     equity: curve.equity / MICRO,
     drawdown: { amount: amount / MICRO, share, time },
-    sharpe: sharpeOf(
-      curve.days.map((day) => day.return),
-      curve.quietDays,
-    ),
+    sharpe: sharpeOf(returns, curve.quietDays),
+    sortino: sortinoOf(returns, curve.quietDays),
     ...venue.counts,
-    fills: fills.length,
-    makerFills: fills.filter(({ role }) => role === 'maker').length,
-    turnover: counted.turnover / MICRO,
-    fees: counted.fees / MICRO,
+    ...tally.figures(),
     closings,
     hitRate: closings === 0 ? undefined : hits / closings,
     inventoryMax: counted.inventoryMax / MICRO,
+  };
+}
+
+export function dayOf(day: EquityDay, tallies: Tallies): Day {
+  return {
+    ...day,
+    equity: day.equity / MICRO,
+    positions: day.positions / MICRO,
+    profit: day.profit / MICRO,
+    drawdown: day.drawdown / MICRO,
+    ...tallies.ofDay(day.day).figures(),
   };
 }
 
@@ -71,15 +78,23 @@ export function fillOf(fill: NotedFill): FillRow {
   };
 }
 
-export function marketOf(market: TradedMarket): MarketResult {
+/** @param days of the whole run */
+export function marketOf(market: TradedMarket, days: number): MarketResult {
   const [mids, nets] = market.series.columns;
+  const { equity } = market;
+  const profits = equity.days.map(({ profit }) => profit);
+  const quiet = days - profits.length;
   return {
     id: market.id,
     question: market.question,
     outcomes: market.outcomes,
     tokens: market.tokens,
-    fills: market.fills,
+    ...market.tally.figures(),
     profit: (market.flow + market.value) / MICRO,
+    drawdown: equity.drawdown.amount / MICRO,
+    sharpe: sharpeOf(profits, quiet),
+    sortino: sortinoOf(profits, quiet),
+    inventoryMax: market.inventoryMax / MICRO,
     shares: [market.shares[0] / MICRO, market.shares[1] / MICRO],
     payout: market.payout,
     times: market.series.times,

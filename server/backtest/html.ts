@@ -69,18 +69,11 @@ function runOf(result: BacktestResult): ReportRun {
     to: result.to ?? null,
     equity: { ...equity, times: equity.times.map(secondsOf) },
     fills: result.fills.slice(-FILLS_MAX).map((fill) => reportFill(result, fill)),
-    markets: result.markets.map(
-      ({ fills, id, inventory, mid, outcomes, profit, question, times }) => ({
-        id,
-        question,
-        outcomes,
-        fills,
-        profit,
-        times: times.map(secondsOf),
-        mid,
-        inventory,
-      }),
-    ),
+    days: result.days,
+    markets: result.markets.map(({ payout, shares, times, tokens, ...market }) => ({
+      ...market,
+      times: times.map(secondsOf),
+    })),
   };
 }
 

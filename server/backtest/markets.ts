@@ -13,13 +13,14 @@ import {
   PIPS_PER_UNIT,
   type TokenRow,
 } from '../../engine/tables/units.ts';
+import { Equity } from './equity.ts';
 import { Holding } from './holding.ts';
+import type { OwnOrder } from './orders.ts';
 import { Series } from './series.ts';
 import type { Book, Level, Market } from './strategy.ts';
+import { MID_PARTS, Tally } from './tally.ts';
 
 const POINTS_MAX = 1_000;
-/** Parts of a unit in the sum of a best bid and a best ask. */
-export const MID_PARTS = 2 * PIPS_PER_UNIT;
 
 export interface MarketNames {
   readonly id: string;
@@ -46,7 +47,16 @@ export class TradedMarket implements Market {
   /** Micro-units received from this market, net of fees; negative if more was paid. */
   flow = 0;
   value = 0;
-  fills = 0;
+  readonly tally = new Tally();
+  /** Profit in micro-units over time. */
+  readonly equity = new Equity(0);
+  /** Micro-shares. */
+  inventoryMax = 0;
+  /** Own orders in the book. */
+  readonly resting: OwnOrder[] = [];
+  /** Sides with an own order at the best price, and since when; undefined before the first order. */
+  sidesAtBest = 0;
+  bestSince: number | undefined;
   /** Sum of the source's best bid and best ask, in MID_PARTS; NaN before the first pair. */
   mids = Number.NaN;
   /** Columns: middle of the source's prices, net shares. */
@@ -72,6 +82,19 @@ export class TradedMarket implements Market {
   toJSON(): object {
     const { id, minSize, outcomes, payout, question, state, tokens } = this;
     return { id, question, outcomes, tokens, state, payout, minSize };
+  }
+
+  /** Counts the sides of the book with an own order at the best price. */
+  countAtBest(): number {
+    const { books, resting } = this;
+    if (resting.length === 0) return 0;
+    const atBid = resting.some((order) => this.isBid(order) && books[0].isBest(order, true));
+    const atAsk = resting.some((order) => !this.isBid(order) && books[0].isBest(order, false));
+    return Number(atBid) + Number(atAsk);
+  }
+
+  private isBid({ side, token }: OwnOrder): boolean {
+    return (side === 'BUY') === (token === this.tokens[0]);
   }
 
   /** Values the shares at the middle of the source's prices, or at cost before the first pair of prices. */
@@ -135,6 +158,14 @@ export class TokenBook implements Book {
   toJSON(): object {
     const { ask, bid, mid, tick, token } = this;
     return { token, bid, ask, mid, tick };
+  }
+
+  /** True for an order of either outcome at the best price of a side. Called for the book of the first outcome. */
+  isBest({ pips, token }: OwnOrder, isBid: boolean): boolean {
+    const best = this.#tables.matching.best(this.#book, isBid ? Side.bid : Side.ask);
+    if (best === NO_LEVEL) return false;
+    const own = token === this.token ? pips : PIPS_PER_UNIT - pips;
+    return own * bookTicks(this.#tables, this.#book) === best * PIPS_PER_UNIT;
   }
 
   private best(side: matching.Side): number | undefined {

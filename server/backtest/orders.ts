@@ -19,6 +19,7 @@ export class OwnOrder implements Order {
   readonly request: OrderRequest;
   /** Micro-shares. */
   readonly wanted: number;
+  readonly pips: number;
   done = 0;
   state: OrderState = 'sent';
   reason = '';
@@ -29,6 +30,7 @@ export class OwnOrder implements Order {
     this.token = request.token;
     this.side = request.side;
     this.price = request.price;
+    this.pips = pipsOfPrice(request.price);
     this.wanted = Math.floor(request.size * (MICRO / SIZE_STEP) + NOISE) * SIZE_STEP;
   }
 
@@ -70,9 +72,12 @@ export function pipsOfPrice(price: number): number {
 }
 
 /** Returns the fault of a request that does not depend on the tables; 0 = none. */
-export function faultOf({ price, side, size, type = 'GTC' }: OrderRequest): RejectReasonCode {
+export function faultOf(request: OrderRequest): RejectReasonCode {
+  const { price, probability = 0.5, side, size, type = 'GTC' } = request;
   if (side !== 'BUY' && side !== 'SELL') throw new TypeError(`a side is BUY or SELL, not ${side}`);
   if (!Object.hasOwn(OrderType, type)) throw new TypeError(`there is no type of order ${type}`);
+  if (!(probability >= 0 && probability <= 1))
+    throw new TypeError(`a probability is from 0 to 1, not ${probability}`);
   if (!(size > 0) || !(price > 0)) return RejectReason.amountsNotPositive;
   return pipsOfPrice(price) === 0 ? RejectReason.tick : RejectReason.accepted;
 }

@@ -12,10 +12,11 @@ import {
   text,
   textList,
 } from '../../storage/catalog/catalog-json.ts';
-import { hasEnded, tradingTerms } from '../../storage/catalog/catalog-market.ts';
+import { hasEnded, statedDelay, tradingTerms } from '../../storage/catalog/catalog-market.ts';
 import { wholeCondition } from '../../storage/catalog/condition-ids.ts';
 import { catalogSchedule, NO_FEES } from '../../storage/catalog/fee-schedules.ts';
 import { tradedTokens } from '../../storage/catalog/market-form.ts';
+import { operatorDelay } from '../../storage/catalog/operator-marks.ts';
 import { type Payout, recordedPayout } from '../../storage/catalog/payout.ts';
 import type { MarketNames } from './markets.ts';
 import type { Market } from './strategy.ts';
@@ -24,6 +25,8 @@ export interface MarketTerms {
   readonly ticksPerUnit: TicksPerUnit;
   readonly minSizeMicro: number;
   readonly fees: FeeSchedule;
+  /** Milliseconds for which an order waits that would match at once. */
+  readonly takerDelayMs: number;
   readonly state: Exclude<Market['state'], 'resolved'>;
 }
 
@@ -53,6 +56,7 @@ function recordedMarket(raw: JsonObject, event: JsonObject): RecordedMarket | un
     ticksPerUnit,
     minSizeMicro,
     fees: usableFees(raw, ticksPerUnit),
+    takerDelayMs: 1_000 * (operatorDelay(raw) ?? statedDelay(raw) ?? 0),
     state: hasEnded(raw) ? 'closed' : isOpen ? 'open' : 'halted',
     payout: recordedPayout(raw),
   };

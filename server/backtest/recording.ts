@@ -1,6 +1,10 @@
 /** Input of a backtest: a file, an opened recording, or a sequence of entries. */
 import type { RecordingEntry } from '../../storage/recordings/entries.ts';
-import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
+import {
+  openRecording,
+  type ReadEntry,
+  type Recording,
+} from '../../storage/recordings/recording.ts';
 import { type Decreases, EntryOrder } from '../../storage/recordings/times.ts';
 
 /**
@@ -17,7 +21,7 @@ export type RecordingSource =
 export interface Recorded {
   readonly inferred: readonly string[];
   /** Batches, because awaiting each entry costs more than many strategies do. */
-  readonly batches: AsyncIterable<readonly RecordingEntry[]>;
+  readonly batches: AsyncIterable<readonly ReadEntry[]>;
   readonly decreases: () => Decreases;
 }
 
@@ -29,11 +33,11 @@ export async function recordedEntries(source: RecordingSource): Promise<Recorded
   }
   const { catalog, header } = recording;
   const known = catalog.events.map(
-    (event): RecordingEntry => ({ at: header.started, kind: 'catalog', event }),
+    (event): ReadEntry => ({ at: header.started, kind: 'catalog', event }),
   );
   return {
     inferred: header.inferred,
-    batches: after(known, recording.batches()),
+    batches: after(known, recording.readBatches()),
     decreases: () => recording.decreases,
   };
 }

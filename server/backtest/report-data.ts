@@ -45,6 +45,7 @@ export interface WindowsData {
 export interface ReportRun
   extends Pick<
     BacktestResult,
+    | 'days'
     | 'equity'
     | 'figures'
     | 'levelsRefused'

@@ -3,14 +3,25 @@
  * amount is a whole number of micro-units, divided by a million at the end. Formulas:
  * docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
+import type { Impact } from '../../engine/paper/mirrored-book.ts';
+import type { QueueRule } from '../../engine/paper/place.ts';
+import type { LatencyChoice } from './latency.ts';
 import type { ParameterValues } from './parameters.ts';
 import type { Side } from './strategy.ts';
 
+/** Value of a setting that the recording decides, market by market. */
+export const RECORDED = 'recorded';
+
 export interface RunSettings {
   readonly cash: number;
-  readonly latencyMs: number;
-  readonly impact: 'keep' | 'restore';
-  readonly queue: 'pessimistic' | 'proportional';
+  /** Milliseconds, a distribution, or `measured`: of orders and cancels, and of what the strategy sees. */
+  readonly latencyMs: LatencyChoice;
+  readonly feedLatencyMs: LatencyChoice;
+  /** Start of the sequences of drawn latencies. */
+  readonly seed: number;
+  readonly takerDelayMs: number | typeof RECORDED;
+  readonly impact: Impact;
+  readonly queue: QueueRule;
   readonly feeBps: number;
 }
 
@@ -39,33 +50,60 @@ export interface BacktestResult {
   readonly pausesCut: number;
 }
 
-export interface Figures {
+/** Figures of orders and fills, of a run, of a market, or of a day: that of the fill, or of the accepted order. */
+export interface TradeFigures {
+  readonly fills: number;
+  readonly makerFills: number;
+  /** Sum of price x size. */
+  readonly turnover: number;
+  readonly fees: number;
+  /** Filled shares to the shares of accepted orders; undefined without orders. */
+  readonly fillRate: number | undefined;
+  /**
+   * Move of the middle against the fills after 1, 10 and 60 seconds, in units a share: positive = the price went to the
+   * other side. Undefined without a fill that long before the end.
+   */
+  readonly adverse1s: number | undefined;
+  readonly adverse10s: number | undefined;
+  readonly adverse60s: number | undefined;
+  /** Share of the time since the first order in which an own order stood at the best price, mean of both sides. */
+  readonly timeAtBest: number | undefined;
+  /** Mean squared error of the probabilities traded at, 0 = best; undefined without a resolved market. */
+  readonly brier: number | undefined;
+  /** Mean squared error of the middles at the fills, less `brier`: positive = better than the market. */
+  readonly brierAdvantage: number | undefined;
+}
+
+export interface Figures extends TradeFigures {
   readonly profit: number;
   readonly return: number;
   readonly equity: number;
   readonly drawdown: Drawdown;
   /** Undefined with fewer than two days, or days without a difference. */
   readonly sharpe: number | undefined;
+  /** Undefined with fewer than two days, or without a day of loss. */
+  readonly sortino: number | undefined;
   readonly orders: number;
   readonly refused: number;
   readonly cancels: number;
-  readonly fills: number;
-  readonly makerFills: number;
-  /** Sum of price x size. */
-  readonly turnover: number;
-  readonly fees: number;
   readonly closings: number;
   /** Share of the closings that had a profit; undefined without closings. */
   readonly hitRate: number | undefined;
+  /** Highest value of all positions. */
   readonly inventoryMax: number;
 }
 
-export interface Day {
+export interface Day extends TradeFigures {
   /** Date in UTC, as in 2026-11-23. */
   readonly day: string;
+  /** At the end of the day, as the value of all positions. */
   readonly equity: number;
+  readonly positions: number;
+  readonly profit: number;
   /** Equity at the end of the day relative to that at its beginning, less 1. */
   readonly return: number;
+  /** Largest fall of equity within the day. */
+  readonly drawdown: number;
 }
 
 export interface Drawdown {
@@ -100,13 +138,19 @@ export interface FillRow {
   readonly brought: number | undefined;
 }
 
-export interface MarketResult {
+export interface MarketResult extends TradeFigures {
   readonly id: string;
   readonly question: string;
   readonly outcomes: readonly string[];
   readonly tokens: readonly string[];
-  readonly fills: number;
   readonly profit: number;
+  /** Largest fall of the profit. */
+  readonly drawdown: number;
+  /** Ratios of the profits of the days of the run. */
+  readonly sharpe: number | undefined;
+  readonly sortino: number | undefined;
+  /** Largest inventory of either sign, in shares. */
+  readonly inventoryMax: number;
   readonly shares: readonly [number, number];
   readonly payout: readonly number[] | undefined;
   readonly times: readonly number[];

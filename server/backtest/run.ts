@@ -1,20 +1,25 @@
 /**
- * One run of a strategy over a recording. Merges the lines of the recording, delayed orders and timers by time, calls
- * the strategy, and counts. At one time lines come first, then orders and timers in the order of their requests.
+ * One run of a strategy over a recording. Merges the lines of the recording, orders on their way, what is due at the
+ * exchange, and timers by time, calls the strategy, and counts. At one time lines come first, then orders and timers in
+ * the order of their requests. A latency of the feed delays the strategy and not the exchange: each change is applied
+ * when it happens, and every timer before the time at which the strategy sees the change runs before it.
  *
  * Thread: the caller's. Functions of a strategy run to their end.
  */
-import { MICRO } from '../../engine/tables/units.ts';
-import type { RecordingEntry } from '../../storage/recordings/entries.ts';
+import { MICRO, mulDivFloor, PIPS_PER_UNIT } from '../../engine/tables/units.ts';
+import type { ReadEntry } from '../../storage/recordings/recording.ts';
 import { EquityCurve } from './equity.ts';
 import type { Exchange } from './exchange.ts';
-import { equityOf, figuresOf, fillOf, marketOf } from './figures.ts';
+import { dayOf, equityOf, figuresOf, fillOf, marketOf } from './figures.ts';
+import { type FillMark, FillMarks } from './fill-marks.ts';
 import type { TradedMarket } from './markets.ts';
 import type { BacktestResult, RunSettings } from './result.ts';
 import type { Heard, Source } from './source.ts';
 import type { Strategy } from './strategy.ts';
 import { StrategyError } from './strategy-error.ts';
-import type { NotedFill, StrategyVenue } from './venue.ts';
+import { Tallies } from './tallies.ts';
+import type { Tally } from './tally.ts';
+import type { NotedFill, OrderNote, StrategyVenue } from './venue.ts';
 
 /** Bound for a strategy that answers every answer with an order. */
 const ROUNDS_MAX = 100_000;
@@ -32,9 +37,9 @@ export class Run {
   private readonly source: Source;
   private readonly curve: EquityCurve;
   private readonly fills: NotedFill[] = [];
+  private readonly tallies = new Tallies();
+  private readonly marks = new FillMarks();
   private positions = 0;
-  private turnover = 0;
-  private fees = 0;
   private inventoryMax = 0;
   private messages = 0;
   private pausesCut = 0;
@@ -75,12 +80,12 @@ export class Run {
     });
   }
 
-  take(entry: RecordingEntry): void {
+  take(entry: ReadEntry): void {
     if (this.rejection !== undefined) throw this.rejection;
     try {
       this.advance(entry.at);
       this.calling = '';
-      this.exchange.at(entry.at);
+      this.marks.pass(entry.at);
       const heard = this.source.take(entry);
       this.venue.settle();
       if (this.from === undefined) return;
@@ -95,28 +100,35 @@ export class Run {
   }
 
   async end(timesDecreasing: number): Promise<Omit<BacktestResult, 'parameters'>> {
+    const { venue } = this;
     this.guarded(() => {
       this.calling = 'onEnd';
       this.venue.isClosed = true;
       if (this.from !== undefined) this.returned(this.strategy.onEnd?.(this.venue));
     });
     await this.settled();
-    this.venue.audit();
+    venue.audit();
     const to = this.from === undefined ? undefined : this.exchange.now;
     if (to !== undefined) this.curve.add(to, this.venue.cashTotal, this.positions);
     this.curve.end();
-    const { curve, fees, fills, inventoryMax, settings, turnover, venue } = this;
+    for (const market of venue.markets) {
+      this.noteBest(market, undefined);
+      market.equity.end();
+    }
+    const { curve, fills, inventoryMax, settings, tallies } = this;
     return {
       name: this.name,
       from: this.from,
       to,
       messages: this.messages,
       settings,
-      figures: figuresOf(venue, settings.cash, { curve, fees, fills, inventoryMax, turnover }),
+      figures: figuresOf(venue, settings.cash, { curve, inventoryMax, tally: tallies.total }),
       equity: equityOf(curve),
-      days: curve.days.map((day) => ({ ...day, equity: day.equity / MICRO })),
+      days: curve.days.map((day) => dayOf(day, tallies)),
       fills: fills.map(fillOf),
-      markets: venue.markets.filter(({ fills: count }) => count > 0).map(marketOf),
+      markets: venue.markets
+        .filter(({ tally }) => tally.fills > 0)
+        .map((market) => marketOf(market, curve.days.length + curve.quietDays)),
       marketsSeen: venue.markets.length,
       levelsRefused: this.source.refused,
       messagesDamaged: this.source.damaged,
@@ -125,21 +137,48 @@ export class Run {
     };
   }
 
-  /** Runs what is due before a time. After PAUSE_STEPS_MAX steps the rest runs at that time. */
-  private advance(time: number): void {
-    const { due } = this.venue;
-    const first = due.next;
-    for (let steps = 0; due.next < time; steps++) {
-      const { act, time: at } = due.take();
-      this.calling = 'after';
-      if (steps === PAUSE_STEPS_MAX) {
-        if (at === first) throw new Error('the strategy calls itself without end');
-        this.pausesCut += 1;
-      }
-      this.exchange.at(steps < PAUSE_STEPS_MAX ? at : time);
-      this.returned(act());
+  /** Runs what is due before an entry. After PAUSE_STEPS_MAX steps the rest runs at its time. */
+  private advance(at: number): void {
+    const { exchange, venue } = this;
+    const { arrivals, timers } = venue;
+    const seen = venue.seenAt(at);
+    /** Delay after which expiries and delayed orders are seen: that of the entry. */
+    const lag = seen - at;
+    const first = Math.min(timers.next, arrivals.next);
+    for (let steps = 0; ; steps++) {
+      const timer = timers.first;
+      const arrival = arrivals.first;
+      const isArrival = arrival !== undefined && arrival.time < at;
+      const next = isArrival ? arrival.time : at;
+      const nextSeen = isArrival ? Math.max(arrival.seen, venue.now) : seen;
+      const { due } = exchange;
+      const isTimer =
+        timer !== undefined &&
+        (timer.time < nextSeen ||
+          (timer.time === nextSeen && isArrival && timer.turn < arrival.turn));
+      if (due < next && !(isTimer && timer.time < due + lag)) {
+        this.calling = '';
+        exchange.at(due);
+        venue.moveTo(due + lag);
+        venue.settle();
+      } else if (isTimer || isArrival) {
+        if (steps === PAUSE_STEPS_MAX) {
+          if (Math.min(timers.next, arrivals.next) === first)
+            throw new Error('the strategy calls itself without end');
+          this.pausesCut += 1;
+        }
+        const { act, time } = isTimer ? timers.take() : arrivals.take();
+        this.calling = 'after';
+        const now = steps < PAUSE_STEPS_MAX ? time : at;
+        // Under a latency of the feed a timer may be later than what happens next at the exchange.
+        if (!isTimer || !venue.hasFeedLatency) exchange.at(now);
+        venue.moveTo(isTimer ? now : Math.max(nextSeen, now));
+        this.returned(act());
+      } else break;
       this.drain();
     }
+    exchange.at(at);
+    venue.moveTo(seen);
   }
 
   private tick(everyMs: number): void {
@@ -180,11 +219,13 @@ export class Run {
       for (const note of notes) {
         if (note.kind === 'fill') this.count(note.fill);
         else if (note.kind === 'order') {
+          this.countOrder(note);
           this.calling = 'onOrder';
           this.returned(this.strategy.onOrder?.(note.order, venue));
         } else {
           this.mark(note.market);
           if (note.kind === 'converted') continue;
+          this.noteOutcome(note.market);
           this.calling = 'onResolved';
           this.returned(this.strategy.onResolved?.(note.market, venue));
         }
@@ -193,18 +234,59 @@ export class Run {
   }
 
   private count(fill: NotedFill): void {
+    const { market, pips, shares } = fill;
     this.fills.push(fill);
-    this.turnover += Math.round(fill.price * fill.size * MICRO);
-    this.fees += Math.round(fill.fee * MICRO);
-    this.mark(fill.market);
+    const tallies = this.tallies.of(market, fill.time);
+    for (const tally of tallies) {
+      tally.fills += 1;
+      if (fill.role === 'maker') tally.makerFills += 1;
+      tally.turnover += mulDivFloor(shares, pips, PIPS_PER_UNIT);
+      tally.fees += fill.feeMicro;
+      tally.filled += shares;
+    }
+    if (!Number.isNaN(market.mids)) this.marks.add(markOf(fill, tallies));
+    this.mark(market);
     this.calling = 'onFill';
     this.returned(this.strategy.onFill?.(fill, this.venue));
   }
 
+  private countOrder({ isAccepted, market, order }: OrderNote): void {
+    if (market === undefined) return;
+    if (isAccepted) {
+      const time = this.exchange.now;
+      for (const tally of this.tallies.of(market, time)) tally.ordered += order.wanted;
+      market.bestSince ??= time;
+    }
+    this.noteBest(market, market.countAtBest());
+  }
+
+  /**
+   * Counts the time until now, and the sides of a market at whose best price own orders stand from now on; undefined =
+   * the market has ended.
+   */
+  private noteBest(market: TradedMarket, sides: number | undefined): void {
+    const { bestSince, sidesAtBest } = market;
+    if (bestSince === undefined || sides === sidesAtBest) return;
+    const time = this.exchange.now;
+    this.tallies.span(market, bestSince, time, sidesAtBest);
+    market.sidesAtBest = sides ?? 0;
+    market.bestSince = sides === undefined ? undefined : time;
+  }
+
+  private noteOutcome(market: TradedMarket): void {
+    this.noteBest(market, undefined);
+    const [first] = market.payout ?? [];
+    if (first === 0 || first === 1) this.marks.decide(market, first);
+  }
+
   private mark(market: TradedMarket): void {
+    this.noteBest(market, market.countAtBest());
     const time = this.exchange.now;
     const { cashTotal } = this.venue;
     const value = market.valueNow();
+    const profit = market.flow + value;
+    if (profit !== market.equity.equity) market.equity.record(time, profit, value);
+    market.inventoryMax = Math.max(market.inventoryMax, Math.abs(market.holding.net));
     market.series.add(time, market.mids, market.holding.net);
     if (value === market.value && cashTotal === this.curve.cash) return;
     this.positions += value - market.value;
@@ -261,6 +343,20 @@ export class Run {
     const what = error instanceof Error ? error.message : String(error);
     return new StrategyError(`${this.name}: ${calling} at ${at}: ${what}`, { cause: error });
   }
+}
+
+function markOf(fill: NotedFill, tallies: readonly Tally[]): FillMark {
+  const { market, order, outcome, pips, shares, side, time } = fill;
+  const probability = order.request.probability ?? pips / PIPS_PER_UNIT;
+  return {
+    time,
+    market,
+    direction: (side === 'BUY') === (outcome === 0) ? 1 : -1,
+    size: shares,
+    probability: outcome === 0 ? probability : 1 - probability,
+    mids: market.mids,
+    tallies,
+  };
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -16,6 +16,8 @@ export class Series implements SeriesRows {
   readonly times: number[] = [];
   readonly columns: number[][];
   private stepMs = STEP_MS_FIRST;
+  /** End of the period of the last row. */
+  private periodEnd = Number.NEGATIVE_INFINITY;
   private readonly rowsMax: number;
   private readonly largest: number;
 
@@ -26,43 +28,48 @@ export class Series implements SeriesRows {
     this.largest = largest;
   }
 
-  add(time: number, ...values: readonly number[]): void {
-    const last = this.times.length - 1;
-    if (last > 0 && this.isSame(this.times[last]!, time)) this.replace(last, time, values);
-    else {
-      this.times.push(time);
-      this.columns.forEach((column, i) => void column.push(values[i]!));
-      while (this.times.length > this.rowsMax) this.widen();
+  /** Adds a row of at most four columns: no list, because it is called for most messages. */
+  add(time: number, first: number, second: number, third = 0, fourth = 0): void {
+    const row = this.rowAt(time);
+    this.put(0, row, first);
+    this.put(1, row, second);
+    if (this.columns.length > 2) this.put(2, row, third);
+    if (this.columns.length > 3) this.put(3, row, fourth);
+    if (this.times.length > this.rowsMax) this.widen();
+  }
+
+  /** Returns the row of a time: the last one within its period, except the first row, which keeps its values. */
+  private rowAt(time: number): number {
+    const { times } = this;
+    const last = times.length - 1;
+    if (last > 0 && time < this.periodEnd) {
+      times[last] = time;
+      return last;
     }
+    this.periodEnd = (Math.floor(time / this.stepMs) + 1) * this.stepMs;
+    return times.push(time) - 1;
   }
 
-  private isSame(before: number, time: number): boolean {
-    return Math.floor(before / this.stepMs) === Math.floor(time / this.stepMs);
-  }
-
-  private replace(row: number, time: number, values: readonly number[]): void {
-    this.times[row] = time;
-    this.columns.forEach((column, i) => {
-      column[row] = i === this.largest ? Math.max(column[row]!, values[i]!) : values[i]!;
-    });
+  private put(column: number, row: number, value: number): void {
+    const values = this.columns[column]!;
+    if (row === values.length) values.push(value);
+    else if (column !== this.largest || value > values[row]!) values[row] = value;
   }
 
   private widen(): void {
-    this.stepMs *= 2;
-    let kept = 0;
-    for (let row = 1; row < this.times.length; row++) {
-      const values = this.columns.map((column) => column[row]!);
-      const time = this.times[row]!;
-      if (kept > 0 && this.isSame(this.times[kept]!, time)) this.replace(kept, time, values);
-      else {
-        kept += 1;
-        this.times[kept] = time;
-        this.columns.forEach((column, i) => {
-          column[kept] = values[i]!;
-        });
+    const rows = this.times.length;
+    const before = {
+      times: this.times.slice(),
+      columns: this.columns.map((column) => column.slice()),
+    };
+    while (this.times.length > this.rowsMax) {
+      this.stepMs *= 2;
+      this.times.length = 0;
+      for (const column of this.columns) column.length = 0;
+      for (let row = 0; row < rows; row++) {
+        const at = this.rowAt(before.times[row]!);
+        for (const [column, values] of before.columns.entries()) this.put(column, at, values[row]!);
       }
     }
-    this.times.length = kept + 1;
-    for (const column of this.columns) column.length = kept + 1;
   }
 }

@@ -29,12 +29,12 @@ import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import { NO_FEES } from '../../storage/catalog/fee-schedules.ts';
 import type { Payout } from '../../storage/catalog/payout.ts';
 import { placesOf, registeredAs } from '../../storage/catalog/registered-markets.ts';
-import type { RecordingEntry } from '../../storage/recordings/entries.ts';
+import type { ReadEntry } from '../../storage/recordings/recording.ts';
 import { type SourceEvent, understoodEvents } from '../../storage/recordings/source-message.ts';
 import type { Exchange } from './exchange.ts';
 import { type MarketNames, TradedMarket } from './markets.ts';
 import { type MarketTerms, type RecordedMarket, recordedMarkets } from './recorded-markets.ts';
-import type { RunSettings } from './result.ts';
+import { RECORDED, type RunSettings } from './result.ts';
 import type { Trade } from './strategy.ts';
 import type { StrategyVenue } from './venue.ts';
 
@@ -44,6 +44,8 @@ export type Heard =
 
 interface Mirrored {
   readonly market: TradedMarket;
+  /** Event of a changed book, the same each time. */
+  readonly changed: Heard;
   readonly model: MirroredMarket;
   terms: MarketTerms;
 }
@@ -79,10 +81,12 @@ export class Source {
     this.inferred = new Set(inferred);
   }
 
-  take(entry: RecordingEntry): readonly Heard[] {
+  take(entry: ReadEntry): readonly Heard[] {
+    if (entry.kind === 'read') return this.events(entry.events);
     if (entry.kind === 'catalog') return this.catalog(entry.event);
     if (entry.kind === 'damaged') this.noteDamaged();
-    return entry.kind === 'message' ? this.message(entry.message) : NOTHING;
+    if (entry.kind !== 'message') return NOTHING;
+    return this.events(understoodEvents(entry.message, this.noteDamaged));
   }
 
   /** Adds a catalog event of the source, or replaces its terms. */
@@ -112,10 +116,10 @@ export class Source {
     return token === undefined ? this.byId.get(id) : this.byToken.get(token);
   }
 
-  private message(message: JsonObject): readonly Heard[] {
+  private events(events: readonly SourceEvent[]): readonly Heard[] {
     const { out } = this;
     out.clear();
-    for (const event of understoodEvents(message, this.noteDamaged)) this.event(event);
+    for (const event of events) this.event(event);
     return out.words === 0 ? NOTHING : this.applied();
   }
 
@@ -168,7 +172,7 @@ export class Source {
       if (mirrored === touched) continue;
       touched = mirrored;
       noteMiddle(mirrored);
-      heard.push({ kind: 'book', market: mirrored.market });
+      heard.push(mirrored.changed);
     }
     return heard;
   }
@@ -194,6 +198,7 @@ export class Source {
     const { exchange, settings, venue } = this;
     const { row, first } = exchange.addMarket(this.fieldsOf(recorded));
     exchange.setFees(row, this.feesOf(recorded));
+    exchange.setTakerDelay(row, this.takerDelayOf(recorded));
     const names: MarketNames = recorded;
     const market = new TradedMarket(
       exchange.tables,
@@ -208,7 +213,8 @@ export class Source {
     const book = new MirroredBook({ token: first, impact, queue, paper });
     const [id = ''] = recorded.tokens;
     const model = new MirroredMarket(book, id, this.inferred.has(id));
-    const mirrored: Mirrored = { market, model, terms: recorded };
+    const changed = { kind: 'book', market } as const;
+    const mirrored: Mirrored = { market, changed, model, terms: recorded };
     this.byRow.set(row, mirrored);
     this.byId.set(recorded.id, mirrored);
     for (const token of recorded.tokens) this.byToken.set(token, mirrored);
@@ -230,10 +236,16 @@ export class Source {
       exchange.setFees(market.row, NO_FEES);
     exchange.changeMarket(market.row, fields);
     exchange.setFees(market.row, this.feesOf(terms));
+    exchange.setTakerDelay(market.row, this.takerDelayOf(terms));
   }
 
   private feesOf({ fees }: MarketTerms): FeeSchedule {
     return this.hasRecordedFees ? fees : NO_FEES;
+  }
+
+  private takerDelayOf({ takerDelayMs }: MarketTerms): number {
+    const { takerDelayMs: chosen } = this.settings;
+    return chosen === RECORDED ? takerDelayMs : chosen;
   }
 
   /** @param payout undefined while uncertain */

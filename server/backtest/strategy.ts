@@ -29,17 +29,18 @@ export interface Strategy {
 }
 
 export interface Venue {
+  /** Time of the strategy, which is later than that of the exchange by the latency of the feed. */
   readonly now: number;
   readonly markets: readonly Market[];
-  /** Places an order. It arrives after `latencyMs`; `state` of the result changes with it. */
+  /** Places an order. It arrives after the latency of orders; `state` of the result changes once that is seen. */
   place(request: OrderRequest): Order;
   cancel(order: Order): void;
-  /** Cancels all open orders, or those of one token, after `latencyMs`. */
+  /** Cancels all open orders, or those of one token, after the latency of orders. */
   cancelAll(token?: string): void;
-  /** Exchanges cash for complete sets of a market, or back (`merge`), after `latencyMs`. */
+  /** Exchanges cash for complete sets of a market, or back (`merge`), after the latency of orders. */
   split(market: Market, size: number): Conversion;
   merge(market: Market, size: number): Conversion;
-  /** The book of a token, own orders included; always current. */
+  /** The book of a token, own orders included, as the strategy sees it now. */
   book(token: string): Book;
   market(token: string): Market;
   cash(): Balance;
@@ -101,9 +102,20 @@ export interface OrderRequest {
   readonly postOnly?: boolean;
   /** Unix seconds, only for GTD. */
   readonly expiration?: number;
+  /** Probability of the outcome by the strategy, for its Brier score; the price of the fill if absent. */
+  readonly probability?: number;
 }
 
-export type OrderState = 'sent' | 'open' | 'filled' | 'cancelled' | 'expired' | 'ended' | 'refused';
+/** `delayed`: it waits for the taker delay of its market, in no book. */
+export type OrderState =
+  | 'sent'
+  | 'delayed'
+  | 'open'
+  | 'filled'
+  | 'cancelled'
+  | 'expired'
+  | 'ended'
+  | 'refused';
 
 export interface Order {
   readonly id: number;

@@ -1,14 +1,17 @@
 /**
  * Implementation of the broker: orders and their delays, cash and shares of a strategy. Notices are queued in the
- * order of events; run.ts delivers them.
+ * order of events; run.ts delivers them. Times of the strategy are later than those of the exchange by the latency of
+ * the feed: what it sees at a time is what the exchange did before.
  */
 import { assert } from '../../engine/book/matching.ts';
 import { RejectReason } from '../../engine/orders/reject-reasons.ts';
+import { EndReason } from '../../engine/tables/codes.ts';
 import { MICRO, type TokenRow } from '../../engine/tables/units.ts';
 import { REJECTS } from '../common/refusals.ts';
 import { DueList } from './due.ts';
 import type { Exchange, OwnFill } from './exchange.ts';
-import { MID_PARTS, type TokenBook, type TradedMarket } from './markets.ts';
+import type { Latencies } from './latency.ts';
+import type { TokenBook, TradedMarket } from './markets.ts';
 import { faultOf, OwnOrder, pipsOfPrice } from './orders.ts';
 import type {
   Balance,
@@ -20,31 +23,62 @@ import type {
   OrderRequest,
   Venue,
 } from './strategy.ts';
+import { MID_PARTS } from './tally.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface NotedFill extends Fill {
   readonly market: TradedMarket;
+  readonly order: OwnOrder;
+  readonly outcome: 0 | 1;
+  /** Price in pips, micro-shares, and micro-units of the fee. */
+  readonly pips: number;
+  readonly shares: number;
+  readonly feeMicro: number;
   /** Micro-units received; negative if paid. */
   readonly got: number;
   /** Realized profit in units; undefined = nothing was closed. */
   readonly brought: number | undefined;
 }
 
+export interface OrderNote {
+  readonly kind: 'order';
+  readonly order: OwnOrder;
+  /** Undefined = the token is unknown. */
+  readonly market: TradedMarket | undefined;
+  /** True once for an order: the exchange has just accepted it. */
+  readonly isAccepted: boolean;
+}
+
 export type Note =
   | { readonly kind: 'fill'; readonly fill: NotedFill }
-  | { readonly kind: 'order'; readonly order: Order }
+  | OrderNote
   /** `converted` calls no function of the strategy. */
   | { readonly kind: 'resolved' | 'converted'; readonly market: TradedMarket };
 
+/** Close reasons of an order that was placed when its delay was over; none = it rests. */
+const PLACED: ReadonlySet<number> = new Set([
+  EndReason.none,
+  EndReason.filled,
+  EndReason.fakRemainder,
+]);
+
 export class StrategyVenue implements Venue {
   readonly markets: TradedMarket[] = [];
-  readonly due = new DueList();
+  /** Timers of the strategy, by its own time, and orders and cancels on their way, by that of the exchange. */
+  readonly timers = new DueList();
+  readonly arrivals = new DueList();
   notes: Note[] = [];
   readonly counts = { orders: 0, refused: 0, cancels: 0 };
   isClosed = false;
   private readonly exchange: Exchange;
-  private readonly latencyMs: number;
+  private readonly latencies: Latencies;
+  /** Time of the newest message or timer that the strategy saw. */
+  private time = 0;
+  private turns = 0;
+  private lastArrival = 0;
+  /** Own orders that wait for a taker delay. */
+  private delayed = 0;
   private readonly byToken = new Map<string, TokenBook>();
   private readonly byRow = new Map<TokenRow, TokenBook>();
   private readonly open = new Map<number, OwnOrder>();
@@ -52,15 +86,30 @@ export class StrategyVenue implements Venue {
   private ended: number;
   private micro: number;
 
-  constructor(exchange: Exchange, latencyMs: number) {
+  constructor(exchange: Exchange, latencies: Latencies) {
     this.exchange = exchange;
-    this.latencyMs = latencyMs;
+    this.latencies = latencies;
     this.ended = exchange.ended;
     this.micro = exchange.cash().total;
   }
 
   get now(): number {
-    return this.exchange.now;
+    return Math.max(this.time, this.exchange.now);
+  }
+
+  /** Time at which the strategy sees what happens at a time, unless it sees something later before: order is kept. */
+  seenAt(time: number): number {
+    const { feed } = this.latencies;
+    return feed === undefined ? time : time + feed(time);
+  }
+
+  get hasFeedLatency(): boolean {
+    return this.latencies.feed !== undefined;
+  }
+
+  /** Moves the time of the strategy forward. */
+  moveTo(time: number): void {
+    if (time > this.time) this.time = time;
   }
 
   add(market: TradedMarket): void {
@@ -90,7 +139,7 @@ export class StrategyVenue implements Venue {
     if (own === undefined) return;
     this.counts.cancels += 1;
     this.later(() => {
-      if (own.state === 'open') this.exchange.cancel(own.id);
+      if (own.state === 'open' || own.state === 'delayed') this.exchange.cancel(own.id);
     });
   }
 
@@ -129,7 +178,9 @@ export class StrategyVenue implements Venue {
 
   after(ms: number, act: () => void): void {
     if (!(ms >= 0)) throw new RangeError(`after(ms): ms must be 0 or more, not ${ms}`);
-    this.due.add(this.now + ms, act);
+    const time = this.now + ms;
+    this.turns += 1;
+    this.timers.add({ time, seen: time, turn: this.turns, act });
   }
 
   /** Micro-units. */
@@ -148,16 +199,20 @@ export class StrategyVenue implements Venue {
   }
 
   settle(): void {
+    if (this.delayed > 0) this.noteReleased();
     for (const fill of this.exchange.takeFills()) this.noteFill(fill);
     if (this.exchange.ended === this.ended) return;
     this.ended = this.exchange.ended;
     for (const order of this.open.values()) {
-      if (order.state !== 'open') continue;
+      if (order.state !== 'open' && order.state !== 'delayed') continue;
       const reason = this.exchange.endOf(order.id);
       if (reason === 0) continue;
+      if (order.state === 'delayed') this.delayed -= 1;
       order.end(reason);
       this.open.delete(order.id);
-      this.notes.push({ kind: 'order', order });
+      const { resting } = this.bookOf(order.token).market;
+      if (resting.includes(order)) resting.splice(resting.indexOf(order), 1);
+      this.noteOrder(order);
     }
   }
 
@@ -185,8 +240,38 @@ export class StrategyVenue implements Venue {
       act();
       this.settle();
     };
-    if (this.latencyMs === 0) arrive();
-    else this.due.add(this.now + this.latencyMs, arrive);
+    const { feed, order } = this.latencies;
+    if (feed === undefined && order === undefined) {
+      arrive();
+      return;
+    }
+    const { now } = this;
+    // One connection: nothing overtakes what was sent before.
+    this.lastArrival = Math.max(this.lastArrival, now + (order?.(now) ?? 0));
+    const time = this.lastArrival;
+    this.turns += 1;
+    this.arrivals.add({ time, seen: this.seenAt(time), turn: this.turns, act: arrive });
+  }
+
+  /** Opens orders whose taker delay is over. */
+  private noteReleased(): void {
+    for (const order of this.open.values()) {
+      if (order.state !== 'delayed' || this.exchange.isDelayed(order.id)) continue;
+      if (!PLACED.has(this.exchange.endOf(order.id))) continue;
+      this.delayed -= 1;
+      this.rest(order);
+      this.noteOrder(order);
+    }
+  }
+
+  private rest(order: OwnOrder): void {
+    order.state = 'open';
+    this.bookOf(order.token).market.resting.push(order);
+  }
+
+  private noteOrder(order: OwnOrder, isAccepted = false): void {
+    const market = this.byToken.get(order.token)?.market;
+    this.notes.push({ kind: 'order', order, market, isAccepted });
   }
 
   private arrive(order: OwnOrder): void {
@@ -206,15 +291,18 @@ export class StrategyVenue implements Venue {
       this.refuse(order, reason);
       return;
     }
-    order.state = 'open';
-    this.notes.push({ kind: 'order', order });
+    if (this.exchange.isDelayed(order.id)) {
+      this.delayed += 1;
+      order.state = 'delayed';
+    } else this.rest(order);
+    this.noteOrder(order, true);
   }
 
   private refuse(order: OwnOrder, reason: Parameters<OwnOrder['refuse']>[0] | 0): void {
     assert(reason !== RejectReason.accepted, 'a refusal has a reason');
     order.refuse(reason);
     this.counts.refused += 1;
-    this.notes.push({ kind: 'order', order });
+    this.noteOrder(order);
   }
 
   private noteFill(fill: OwnFill): void {
@@ -227,7 +315,6 @@ export class StrategyVenue implements Venue {
     this.micro += fill.cash;
     market.shares[outcome] += fill.shares;
     market.flow += fill.cash;
-    market.fills += 1;
     // Net of the fee, which a buyer pays in shares.
     const price = Math.abs(fill.cash / fill.shares);
     const brought =
@@ -235,9 +322,13 @@ export class StrategyVenue implements Venue {
         ? market.holding.take(fill.shares, price)
         : market.holding.take(-fill.shares, 1 - price);
     const noted: NotedFill = {
-      time: this.now,
+      time: this.exchange.now,
       order,
       market,
+      outcome,
+      pips: fill.pips,
+      shares: fill.size,
+      feeMicro: fill.fee,
       token: book.token,
       side: fill.isSell ? 'SELL' : 'BUY',
       price: fill.pips / 10_000,

@@ -5,9 +5,9 @@ import { writeWhole } from '../../storage/files/whole-file.ts';
 import {
   type BacktestOptions,
   type BacktestResult,
-  equityCsv,
-  fillsCsv,
+  COMPARED,
   reportHtml,
+  tablesOf,
 } from '../backtest/backtest.ts';
 import { type Cuts, checkLookahead, type Lookahead } from '../backtest/lookahead.ts';
 import { originText, runStrategy, type StrategyOrigin } from '../backtest/strategy-run.ts';
@@ -26,6 +26,8 @@ const COLUMNS: Cells<BacktestResult> = {
   'hit rate': ({ figures }) => (figures.hitRate === undefined ? '-' : percent(figures.hitRate)),
   turnover: ({ figures }) => figures.turnover.toFixed(2),
   fees: ({ figures }) => figures.fees.toFixed(2),
+  'adverse 10s': ({ figures }) => figures.adverse10s?.toFixed(4) ?? '-',
+  'fill rate': ({ figures }) => (figures.fillRate === undefined ? '-' : percent(figures.fillRate)),
   fills: ({ figures }) => String(figures.fills),
   orders: ({ figures }) => String(figures.orders),
   refused: ({ figures }) => String(figures.refused),
@@ -46,11 +48,14 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
     return await runLookahead(context, recording, origins, settings, options);
   const results: BacktestResult[] = [];
   for (const origin of origins) {
-    const run = async () => {
-      const parameters = await assignedBy(origin, options);
-      return await runStrategy(recording, origin, { ...settings, parameters });
-    };
-    results.push(await reported(context, origin, run));
+    for (const { options: compared, words } of comparedOf(options)) {
+      const run = async () => {
+        const parameters = await assignedBy(origin, options);
+        return await runStrategy(recording, origin, { ...settings, ...compared, parameters });
+      };
+      const result = await reported(context, origin, run);
+      results.push(words === '' ? result : { ...result, name: `${result.name}, ${words}` });
+    }
   }
   await showRuns(context, recording, results, options);
   return 'done';
@@ -65,7 +70,9 @@ async function showRuns(
   const named = withDistinctNames(results);
   const [html, csv] = [textOf(options, 'html'), textOf(options, 'csv')];
   if (html !== undefined) await writeWhole(html, [reportHtml(named)]);
-  if (csv !== undefined) await writeTables(csv, named);
+  if (csv !== undefined) await writeTables(csv, named, 'csv');
+  const parquet = textOf(options, 'parquet');
+  if (parquet !== undefined) await writeTables(parquet, named, 'parquet');
   if (options.json === true) for (const each of named) stdout.json(each);
   else stdout.lines(tableLines(named, COLUMNS, Object.keys(COLUMNS).slice(1)));
   const [first] = named;
@@ -73,6 +80,14 @@ async function showRuns(
   for (const { name, pausesCut } of named) {
     if (pausesCut > 0) stderr.line(`${name}: pauses in which timers were left out: ${pausesCut}`);
   }
+}
+
+/** Options of the runs of each strategy: those that are compared, or none of their own. */
+function comparedOf(options: Options): readonly { words: string; options: BacktestOptions }[] {
+  const name = textOf(options, 'compare');
+  if (name === undefined) return [{ words: '', options: {} }];
+  if (Object.hasOwn(COMPARED, name)) return COMPARED[name as keyof typeof COMPARED];
+  throw new Refused(`--compare must be ${Object.keys(COMPARED).join(', ')}, not ${name}`);
 }
 
 /** Compares runs over a recording that is cut with the run over the whole one. */
@@ -120,7 +135,11 @@ function optionsOf(options: Options): BacktestOptions {
   return given({
     cash: optionOf(options, 'cash', Number),
     feeBps: optionOf(options, 'fee', numberOf),
-    latencyMs: optionOf(options, 'latency', numberOf),
+    latencyMs: textOf(options, 'latency'),
+    feedLatencyMs: textOf(options, 'feedLatency'),
+    latencyFile: textOf(options, 'latencyFile'),
+    seed: optionOf(options, 'seed', numberOf),
+    takerDelayMs: optionOf(options, 'takerDelay', Number),
     impact: textOf(options, 'impact') as BacktestOptions['impact'],
     queue: textOf(options, 'queue') as BacktestOptions['queue'],
     from: optionOf(options, 'from', timeOf),
@@ -137,11 +156,17 @@ function withDistinctNames(results: readonly BacktestResult[]): BacktestResult[]
   });
 }
 
-async function writeTables(directory: string, results: readonly BacktestResult[]): Promise<void> {
+async function writeTables(
+  directory: string,
+  results: readonly BacktestResult[],
+  format: 'csv' | 'parquet',
+): Promise<void> {
   mkdirSync(directory, { recursive: true });
   for (const result of results) {
     const name = result.name.replace(/[^\w.-]+/g, '-');
-    await writeWhole(join(directory, `${name}-fills.csv`), [fillsCsv(result)]);
-    await writeWhole(join(directory, `${name}-equity.csv`), [equityCsv(result)]);
+    for (const [table, rows] of Object.entries(tablesOf(result))) {
+      const content = format === 'csv' ? [rows.csv()] : rows.parquet();
+      await writeWhole(join(directory, `${name}-${table}.${format}`), content);
+    }
   }
 }

@@ -616,16 +616,25 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
     args: ['RECORDING', '[STRATEGY...]'],
     options: {
       '--cash <amount>': 'collateral at the beginning (1000)',
-      '--latency <ms>': 'how long an order or a cancel travels (0)',
+      '--latency <ms>':
+        'how long an order or a cancel travels (0); or uniform:LEAST,MOST, exponential:LEAST,MEAN_ABOVE, lognormal:MEDIAN,SIGMA',
+      '--feed-latency <ms>': 'how long everything travels that a strategy sees (0), likewise',
+      '--latency-file <file>': 'measured latencies: CSV with the columns time, feed, order',
+      '--seed <number>': 'from which drawn latencies follow (1)',
+      '--taker-delay <ms>':
+        'how long an order waits that would match, in place of the taker delays of the recording',
       '--fee <bps>':
         'base fee of takers, in basis points, in place of the fee schedules of the recording',
       '--impact <rule>': 'what was taken comes back: keep or restore (keep)',
       '--queue <rule>':
-        'what moves a resting order forward: pessimistic or proportional (pessimistic)',
+        'what moves a resting order forward: pessimistic, proportional, or power:2 to power:5 (pessimistic)',
+      '--compare <setting>': 'runs each strategy with every queue, impact or latency',
       '--from <time>': 'begins here: unix seconds, or a time such as 2026-11-22T12:00:00Z',
       '--to <time>': 'ends here',
       '--html <file>': 'writes a page of all runs that needs nothing else',
-      '--csv <directory>': 'writes fills and equity of each run, or the table of a sweep',
+      '--csv <directory>':
+        'writes fills, equity, days and markets of each run, or the table of a sweep',
+      '--parquet <directory>': 'writes the tables of runs as Parquet',
       '--json': 'a line of JSON each',
       '--command <command>':
         'a strategy that is a program, such as "python3 strategy.py": JSON lines on its input and output',

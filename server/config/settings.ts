@@ -4,6 +4,8 @@
  *
  * Pure; any thread. Not here: reading the environment (config.ts).
  */
+import { IMPACTS } from '../../engine/paper/mirrored-book.ts';
+import { QUEUE_RULES } from '../../engine/paper/place.ts';
 import { AMOUNT_MAX, DEFAULT_CAPACITIES } from '../../engine/tables/capacities.ts';
 import { MICRO } from '../../engine/tables/units.ts';
 import { RECORDING_TIME_MAX } from '../../storage/recordings/times.ts';
@@ -347,14 +349,12 @@ export const SETTINGS = {
   mirrorMarkets: setting('MIRROR_MARKETS', MARKET_CHOICE, 'top:200').describe(
     'its mirrored markets; `top:` counts by volume',
   ),
-  mirrorImpact: setting('MIRROR_IMPACT', words(['keep', 'restore']), 'keep').describe(
+  mirrorImpact: setting('MIRROR_IMPACT', words(IMPACTS), 'keep').describe(
     'size that paper orders took stays taken until the source changes the level (`keep`) or sends a message (`restore`)',
   ),
-  mirrorQueue: setting(
-    'MIRROR_QUEUE',
-    words(['pessimistic', 'proportional']),
-    'pessimistic',
-  ).describe('`proportional`: waiting paper orders move forward when their level shrinks'),
+  mirrorQueue: setting('MIRROR_QUEUE', words(QUEUE_RULES), 'pessimistic').describe(
+    '[rule](../guides/paper-and-backtests.md#the-fill-model) that moves waiting paper orders forward when their level shrinks',
+  ),
   mirrorLatencyMs: setting('MIRROR_LATENCY_MS', whole(0, 60_000), 0).describe(
     'delay of paper orders and cancels in milliseconds, as over a network',
   ),

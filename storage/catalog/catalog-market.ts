@@ -208,7 +208,7 @@ function marksOf(raw: JsonObject): Marks {
   return present({
     feeBps: operatorFee(raw),
     takerDelay: operatorDelay(raw),
-    statedDelay: readDelay(raw.secondsDelay),
+    statedDelay: statedDelay(raw),
     fees: operatorSchedule(raw),
     end: operatorEnd(raw),
     resolved: isResolved(raw) || undefined,
@@ -226,10 +226,10 @@ function readMinSizeMicro(value: unknown): number | undefined {
   return micro === 0 ? 1 : micro;
 }
 
-/** A delay that is no whole number of seconds in bounds is none. */
-function readDelay(value: unknown): number | undefined {
-  const isDelay = Number.isInteger(value) && Number(value) > 0 && Number(value) <= TAKER_DELAY_MAX;
-  return isDelay ? Number(value) : undefined;
+/** Seconds of the taker delay of a raw market. One that is no whole number of seconds in bounds is none. */
+export function statedDelay({ secondsDelay }: JsonObject): number | undefined {
+  const seconds = Number.isInteger(secondsDelay) ? Number(secondsDelay) : 0;
+  return seconds > 0 && seconds <= TAKER_DELAY_MAX ? seconds : undefined;
 }
 
 function orDefault(value: unknown, fallback: string): unknown {

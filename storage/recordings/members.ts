@@ -16,6 +16,8 @@ import { RecordingDamaged } from './entries.ts';
 const deflate = promisify<Buffer, Buffer>(deflateRaw);
 const inflate = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
+const CHUNK_BYTES_MIN = 64;
+const CHUNK_BYTES_MAX = 2 ** 22;
 const HEAD_BYTES = 24;
 const TAIL_BYTES = 8;
 /** Bound of one member, deflated and inflated, so that a damaged length is no allocation. */
@@ -38,12 +40,12 @@ export function beginsMember(bytes: Uint8Array): boolean {
   return bytes.length >= HEAD.length && HEAD.equals(bytes.subarray(0, HEAD.length));
 }
 
-/** Yields the texts of whole members. Calls `onCut` for a last one that is not whole. */
+/** Yields the inflated bytes of whole members. Calls `onCut` for a last one that is not whole. */
 export async function* membersOf(
   file: FileHandle,
   path: string,
   onCut: (offset: number) => void,
-): AsyncGenerator<string> {
+): AsyncGenerator<Buffer> {
   const { size } = await file.stat();
   for (let offset = 0; offset < size; ) {
     const head = await bytesAt(file, offset, HEAD_BYTES);
@@ -61,15 +63,19 @@ export async function* membersOf(
   }
 }
 
-async function decodeBody(body: Buffer, damage: string): Promise<string> {
+async function decodeBody(body: Buffer, damage: string): Promise<Buffer> {
   const end = body.length - TAIL_BYTES;
   const length = body.readUInt32LE(end + 4);
   // A few bytes may inflate to very many.
-  const options = { maxOutputLength: Math.min(length, MEMBER_BYTES_MAX) + 1 };
+  const options = {
+    maxOutputLength: Math.min(length, MEMBER_BYTES_MAX) + 1,
+    // A usual member is inflated at once. A damaged length allocates no more than this.
+    chunkSize: Math.max(CHUNK_BYTES_MIN, Math.min(length + 1, CHUNK_BYTES_MAX)),
+  };
   const plain = await inflate(body.subarray(0, end), options).catch(() => undefined);
   const isWhole = plain?.length === length && crc32(plain) === body.readUInt32LE(end);
   if (!isWhole) throw new RecordingDamaged(damage);
-  return plain.toString();
+  return plain;
 }
 
 async function bytesAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {

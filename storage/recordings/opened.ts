@@ -9,6 +9,7 @@ import {
   type RecordingEntry,
   type RecordingHeader,
 } from './entries.ts';
+import type { ReadMessage } from './quick-lines.ts';
 import { MarketSurvey } from './survey.ts';
 import { type Decreases, EntryOrder, isRecordingTime } from './times.ts';
 
@@ -21,6 +22,8 @@ export interface Recording extends AsyncIterable<RecordingEntry> {
   readonly catalog: { readonly events: readonly JsonObject[] };
   /** Entries without those of the catalog above, in batches: faster than one at a time. */
   batches(): AsyncIterable<readonly RecordingEntry[]>;
+  /** The same entries, with the events of most messages in place of their objects: faster (quick-lines.ts). */
+  readBatches(): AsyncIterable<readonly ReadEntry[]>;
   /** Offset in bytes of an incomplete last member, after an iteration. */
   readonly cutAt: number | undefined;
   /** Decreases of the newest iteration so far. */
@@ -30,6 +33,9 @@ export interface Recording extends AsyncIterable<RecordingEntry> {
   /** Survey of a file in the public form; undefined for a recording with a catalog of its own. */
   readonly survey: MarketSurvey | undefined;
 }
+
+/** An entry, or a message whose events are read already. */
+export type ReadEntry = RecordingEntry | ReadMessage;
 
 /** Called with the messages and the bytes read so far. */
 export type OnRead = (messages: number, bytes: number) => void;
@@ -42,11 +48,14 @@ interface OwnParts {
   readonly events: readonly JsonObject[];
   /** Returns the entries behind the catalog, whose times are not checked yet. */
   readonly entries: () => Entries;
+  /** Returns them with the events of most messages; `entries` if absent. */
+  readonly readEntries?: () => AsyncIterable<readonly ReadEntry[]>;
   readonly cutAt: () => number | undefined;
 }
 
 /** A recording with header and catalog of its own. */
-export function ownRecording({ cutAt, entries, events, header, path }: OwnParts): Recording {
+export function ownRecording(parts: OwnParts): Recording {
+  const { cutAt, entries, events, header, path, readEntries = entries } = parts;
   const known = {
     path,
     isPublic: false,
@@ -55,7 +64,7 @@ export function ownRecording({ cutAt, entries, events, header, path }: OwnParts)
     leftOut: events.flatMap(tokenCounts).filter((count) => count !== 2).length,
     survey: undefined,
   };
-  return iterable(known, entries, cutAt);
+  return iterable(known, entries, readEntries, cutAt);
 }
 
 /**
@@ -86,7 +95,8 @@ export async function surveyedRecording(
     leftOut: leftOut.length,
     survey,
   };
-  return iterable(known, () => entries(started));
+  const begun = (): Entries => entries(started);
+  return iterable(known, begun, begun);
 }
 
 /** Returns the header of a recording. @throws RecordingDamaged for another format, another version or a wrong member */
@@ -105,20 +115,27 @@ export function checkedHeader(json: JsonObject, path: string): RecordingHeader {
   return header;
 }
 
+type Iterated = 'batches' | 'readBatches' | 'cutAt' | 'decreases' | typeof Symbol.asyncIterator;
+
 function iterable(
-  known: Omit<Recording, 'batches' | 'cutAt' | 'decreases' | typeof Symbol.asyncIterator>,
+  known: Omit<Recording, Iterated>,
   entries: () => Entries,
+  readEntries: () => AsyncIterable<readonly ReadEntry[]>,
   cutAt: () => number | undefined = () => undefined,
 ): Recording {
   const { started } = known.header;
   let order = new EntryOrder(started);
-  async function* batches(): AsyncGenerator<readonly RecordingEntry[]> {
+  async function* inOrder<Entry extends RecordingEntry | ReadMessage>(
+    read: AsyncIterable<readonly Entry[]>,
+  ) {
     order = new EntryOrder(started);
-    for await (const batch of entries()) yield order.batch(batch);
+    for await (const batch of read) yield order.batch(batch);
   }
+  const batches = () => inOrder(entries());
   return {
     ...known,
     batches,
+    readBatches: () => inOrder(readEntries()),
     async *[Symbol.asyncIterator]() {
       for await (const batch of batches()) yield* batch;
     },

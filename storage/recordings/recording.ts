@@ -22,15 +22,18 @@ import {
   checkedHeader,
   type OnRead,
   ownRecording,
+  type ReadEntry,
   type Recording,
   surveyedRecording,
 } from './opened.ts';
 import { publicEntries } from './public-form.ts';
+import { KnownTexts, QuickLines } from './quick-lines.ts';
 import type { Mapping } from './row-columns.ts';
 
-export type { OnRead, Recording } from './opened.ts';
+export type { OnRead, ReadEntry, Recording } from './opened.ts';
 
 const PIECE_BYTES = 2 ** 18;
+const LINE_END = 0x0a;
 
 /** Entries of a batch: few enough to be garbage before the collector copies them. */
 const BATCH = 128;
@@ -67,7 +70,25 @@ async function openOwn(path: string): Promise<Recording> {
       }
     }
   }
-  return ownRecording({ path, header, events, entries, cutAt: () => cutAt });
+  async function* readEntries(): AsyncGenerator<readonly ReadEntry[]> {
+    let skip = 1 + events.length;
+    const known = new KnownTexts();
+    for await (const bytes of memberBytes(path, (offset) => (cutAt = offset))) {
+      const lines = new QuickLines(bytes, known);
+      let batch: ReadEntry[] = [];
+      for (let from = 0; from < bytes.length; ) {
+        const end = bytes.indexOf(LINE_END, from);
+        if (skip > 0) skip -= 1;
+        else batch.push(lines.read(from, end) ?? entryOf(bytes.toString('utf8', from, end), path));
+        from = end + 1;
+        if (batch.length < BATCH) continue;
+        yield batch;
+        batch = [];
+      }
+      yield batch;
+    }
+  }
+  return ownRecording({ path, header, events, entries, readEntries, cutAt: () => cutAt });
 }
 
 async function beginningOf(path: string) {
@@ -125,12 +146,21 @@ async function* memberLines(
   path: string,
   onCut: (offset: number) => void,
 ): AsyncGenerator<string[]> {
+  for await (const bytes of memberBytes(path, onCut)) {
+    const lines = bytes.toString().split('\n');
+    lines.pop();
+    yield lines;
+  }
+}
+
+/** Yields bytes of whole lines, each with its end. */
+async function* memberBytes(path: string, onCut: (offset: number) => void): AsyncGenerator<Buffer> {
   const file = await open(path);
   try {
-    for await (const text of membersOf(file, path, onCut)) {
-      const lines = text.split('\n');
-      if (lines.pop() !== '') throw new RecordingDamaged(`${path}: a member ends within a line`);
-      yield lines;
+    for await (const bytes of membersOf(file, path, onCut)) {
+      if (bytes.length > 0 && bytes.at(-1) !== LINE_END)
+        throw new RecordingDamaged(`${path}: a member ends within a line`);
+      yield bytes;
     }
   } finally {
     await file.close();

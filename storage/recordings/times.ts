@@ -20,6 +20,16 @@ export interface Decreases {
   readonly longestMs: number;
 }
 
+type Damaged = Extract<RecordingEntry, { kind: 'damaged' }>;
+
+interface Timed {
+  readonly at: number;
+  readonly kind: string;
+  /** Times of a gap. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
 export class EntryOrder implements Decreases {
   count = 0;
   longestMs = 0;
@@ -31,11 +41,11 @@ export class EntryOrder implements Decreases {
   }
 
   /** Raises times that decrease, and counts them. An entry with an impossible time becomes `damaged`. */
-  batch(entries: readonly RecordingEntry[]): RecordingEntry[] {
+  batch<Entry extends Timed>(entries: readonly Entry[]): (Entry | Damaged)[] {
     return entries.map((entry) => this.next(entry));
   }
 
-  private next(entry: RecordingEntry): RecordingEntry {
+  private next<Entry extends Timed>(entry: Entry): Entry | Damaged {
     const { at } = entry;
     if (!isRecordingTime(at)) return this.damaged('its at is no time');
     if (entry.kind === 'gap' && !(isRecordingTime(entry.from) && isRecordingTime(entry.to)))
@@ -49,7 +59,7 @@ export class EntryOrder implements Decreases {
     return { ...entry, at: this.newest };
   }
 
-  private damaged(why: string): RecordingEntry {
+  private damaged(why: string): Damaged {
     return { at: this.newest, kind: 'damaged', why };
   }
 }

@@ -57,29 +57,61 @@ test('the command prints a line for each run, and writes a page and CSV of all',
   assert.match(lines[1]!, /^buyer 1 +-?\d+\.\d\d /);
   assert.equal(lines[2]!.slice(7), lines[1]!.slice(7), 'the same run twice is the same twice');
   assert.deepEqual(readdirSync(csv).sort(), [
+    'buyer-1-days.csv',
     'buyer-1-equity.csv',
     'buyer-1-fills.csv',
+    'buyer-1-markets.csv',
+    'buyer-2-days.csv',
     'buyer-2-equity.csv',
     'buyer-2-fills.csv',
+    'buyer-2-markets.csv',
   ]);
   assert(readFileSync(html, 'utf8').includes('"name":"buyer 2"'));
 });
 
 test('the options reach the run; --json has the whole result', async () => {
   const args = ['--cash', '50.5', '--latency', '250', '--fee', '100'];
-  const rules = ['--impact', 'restore', '--queue', 'proportional', '--to', '2026-01-05T00:01:00Z'];
-  const { code, stderr, stdout } = await run(buyer, ...args, ...rules, '--json');
+  const rules = ['--impact', 'restore', '--queue', 'power:3', '--to', '2026-01-05T00:01:00Z'];
+  const times = ['--feed-latency', 'lognormal:40,0.5', '--seed', '7', '--taker-delay', '500'];
+  const { code, stderr, stdout } = await run(buyer, ...args, ...rules, ...times, '--json');
   assert.equal(code, 0, stderr);
   const result = JSON.parse(stdout) as BacktestResult;
   assert.deepEqual(result.settings, {
     cash: 50.5,
     feeBps: 100,
+    feedLatencyMs: 'lognormal:40,0.5',
     impact: 'restore',
     latencyMs: 250,
-    queue: 'proportional',
+    queue: 'power:3',
+    seed: 7,
+    takerDelayMs: 500,
   });
   assert.equal(result.to, START + 60_000);
   assert(result.figures.fills > 0);
+});
+
+test('--compare runs a strategy with each value of a setting, and shares nothing between the runs', async () => {
+  const counting = strategyFile(
+    'counting.mjs',
+    'let runs = 0; runs += 1; export default { name: "run " + runs };',
+  );
+  const { code, stderr, stdout } = await run(counting, '--compare', 'queue', '--json');
+  assert.equal(code, 0, stderr);
+  const results = stdout.trim().split('\n');
+  assert.deepEqual(
+    results
+      .map((line) => JSON.parse(line) as BacktestResult)
+      .map(({ name, settings }) => [name, settings.queue]),
+    ['pessimistic', 'proportional', 'power:2', 'power:3', 'power:4', 'power:5'].map((queue) => [
+      `run 1, ${queue}`,
+      queue,
+    ]),
+  );
+  const unknown = await run(counting, '--compare', 'fees');
+  assert.deepEqual(
+    [unknown.code, unknown.stderr],
+    [2, '--compare must be queue, impact, latency, not fees\n'],
+  );
 });
 
 test('the strategy of the examples quotes both sides and trades', async () => {
@@ -140,8 +172,12 @@ test('a mistake is reported with the exit code of its kind', async () => {
     [[damaged, buyer], 2, /damaged\.rec/],
     [[join(directory, 'missing.rec'), buyer], 1, /missing\.rec/],
     [[recording, buyer, '--cash', 'much'], 2, /^cash must be above 0 .*, not NaN/],
-    [[recording, buyer, '--queue', 'fifo'], 2, /^queue must be pessimistic or proportional/],
-    [[recording, buyer, '--latency', '-1'], 2, /--latency must be a whole number/],
+    [[recording, buyer, '--queue', 'fifo'], 2, /^queue must be one of pessimistic, proportional/],
+    [
+      [recording, buyer, '--latency', '-1'],
+      2,
+      /^latencyMs must be 0 or more milliseconds, or uniform:/,
+    ],
     [[recording], 2, /missing required argument/],
   ];
   for (const [args, exit, problem] of cases) {

@@ -11,7 +11,7 @@ import {
   type PaperOrder,
   type PaperOrders,
 } from '../../engine/paper/paper-orders.ts';
-import type { QueueRule } from '../../engine/paper/place.ts';
+import { QUEUE_RULES, type QueueRule } from '../../engine/paper/place.ts';
 import type { SourceLevel } from '../../engine/paper/source-book.ts';
 import { Simulator } from '../../engine/simulator.ts';
 import { ID_WORDS } from '../../engine/tables/codes.ts';
@@ -292,8 +292,31 @@ test('a decrease moves an order by its queue rule', () => {
   assert.deepEqual(filled, { pessimistic: [], proportional: ['fill #1 20'] });
 });
 
+test('under a power rule the longer part of the queue loses more than its share', () => {
+  const fillOf = (queue: QueueRule, level: number, cancelled: number, traded: number) => {
+    const { at, change, desk, print, snapshot } = scene({ queue });
+    at(10_000);
+    snapshot([[0.4, 100]], []);
+    desk.rest(1, BUY, 0.4, 50);
+    change(BUY, 0.4, level);
+    at(20_000);
+    change(BUY, 0.4, level - cancelled);
+    at(30_000);
+    return print(SELL, 0.4, traded).slice(1);
+  };
+  // 100 ahead, 200 behind: of 90 cancelled a third, a fifth and a ninth leave ahead.
+  assert.deepEqual(fillOf('proportional', 300, 90, 71), ['fill #1 1']);
+  assert.deepEqual(fillOf('power:2', 300, 90, 83), ['fill #1 1']);
+  assert.deepEqual(fillOf('power:3', 300, 90, 91), ['fill #1 1']);
+  assert.deepEqual(fillOf('power:3', 300, 90, 90), []);
+  // 100 ahead, 50 behind: eight ninths of 45.
+  assert.deepEqual(fillOf('power:3', 150, 45, 61), ['fill #1 1']);
+  // 100 ahead, 200 behind: of 270 a ninth is 30, and the 40 that were not behind.
+  assert.deepEqual(fillOf('power:3', 300, 270, 31), ['fill #1 1']);
+});
+
 test('no rule leaves more ahead of an order than the level has', () => {
-  for (const queue of ['pessimistic', 'proportional'] as const) {
+  for (const queue of QUEUE_RULES) {
     const { at, change, desk, print, snapshot } = scene({ queue });
     at(10_000);
     snapshot([[0.4, 100]], []);
@@ -305,7 +328,7 @@ test('no rule leaves more ahead of an order than the level has', () => {
 });
 
 test('a trade that arrives as print and decrease moves an order once, in either order', () => {
-  for (const queue of ['pessimistic', 'proportional'] as const) {
+  for (const queue of QUEUE_RULES) {
     for (const order of ['print first', 'decrease first']) {
       const { at, change, desk, print, snapshot } = scene({ queue });
       at(10_000);

@@ -44,10 +44,8 @@ export class NaivePlace {
       prints = prints.filter((print) => isNear(now, print));
       for (const cancel of cancels) {
         if (cancel.size > 0 && isNear(now, cancel)) continue;
-        if (this.rule === 'proportional' && cancel.size > 0) {
-          ahead = Math.ceil(ahead * (1 - cancel.size / cancel.from));
-        }
-        ahead = Math.min(ahead, cancel.to);
+        const behind = Math.max(0, cancel.from - ahead);
+        ahead = Math.min(cancel.to, ahead - this.leftAhead(ahead, behind, cancel.size));
       }
       cancels = cancels.filter((cancel) => cancel.size > 0 && isNear(now, cancel));
     };
@@ -74,6 +72,21 @@ export class NaivePlace {
       }
     }
     return trade(size, time);
+  }
+
+  /** Rest of a cancelled size when the part that stood behind, rounded up, is taken off. */
+  private leftAhead(ahead: number, behind: number, cancelled: number): number {
+    if (this.rule === 'pessimistic' || cancelled === 0 || ahead === 0) return 0;
+    const power = this.rule === 'proportional' ? 1 : Number(this.rule.slice('power:'.length));
+    const powerOf = (size: number): bigint => {
+      let product = 1n;
+      for (let i = 0; i < power; i++) product *= BigInt(size);
+      return product;
+    };
+    const [front, back] = [powerOf(ahead), powerOf(behind)];
+    const whole = front + back;
+    const ofBehind = (BigInt(cancelled) * back + whole - 1n) / whole;
+    return Math.min(ahead, cancelled - Number(ofBehind));
   }
 }
 

@@ -12,6 +12,8 @@ import { randomRecording, readRecorded, sharedPaths } from './recorded.ts';
 const SETTINGS = [
   { impact: 'keep', queue: 'pessimistic' },
   { impact: 'keep', queue: 'proportional' },
+  { impact: 'keep', queue: 'power:2' },
+  { impact: 'restore', queue: 'power:3' },
   { impact: 'restore', queue: 'pessimistic' },
   { impact: 'restore', queue: 'proportional' },
 ] as const;

@@ -6,6 +6,7 @@ import { byId, choices, make, makeHead, setText } from './dom.js';
 import { clockText, countText, NONE, sizeText, timeText } from './format.js';
 import { showSweep } from './sweep.js';
 
+/** @import { TradeFigures } from '../result.ts' */
 /** @import { ReportData, ReportMarket, ReportRun } from '../report-data.ts' */
 
 /** Rows of the table of fills. */
@@ -36,26 +37,70 @@ const signed = (amount) => {
 /** The class of an amount. @param {number} amount */
 const signOf = (amount) => (amount >= 0.005 ? 'is-gain' : amount <= -0.005 ? 'is-loss' : '');
 
+/** @param {number | undefined} value @param {number} digits */
+const decimal = (value, digits) => value?.toFixed(digits) ?? NONE;
+/** @param {number | string} latency */
+const latencyText = (latency) => (typeof latency === 'number' ? `${countText(latency)} ms` : latency);
+
+/** Shown figures of trading: of a run, a day or a market. @type {readonly (readonly [string, (figures: TradeFigures) => string])[]} */
+const TRADING = [
+  ['Turnover', ({ turnover }) => MONEY.format(turnover)],
+  ['Fees', ({ fees }) => MONEY.format(fees)],
+  ['Fills', ({ fills }) => countText(fills)],
+  ['as maker', ({ makerFills }) => countText(makerFills)],
+  ['Fill rate', ({ fillRate }) => percent(fillRate ?? null)],
+  ['Adverse 1 s', ({ adverse1s }) => decimal(adverse1s, 4)],
+  ['10 s', ({ adverse10s }) => decimal(adverse10s, 4)],
+  ['60 s', ({ adverse60s }) => decimal(adverse60s, 4)],
+  ['At best', ({ timeAtBest }) => percent(timeAtBest ?? null)],
+  ['Brier', ({ brier }) => decimal(brier, 4)],
+  ['to market', ({ brierAdvantage }) => decimal(brierAdvantage, 4)],
+];
+
 /** What is shown of a run. @type {readonly (readonly [string, (run: ReportRun) => string])[]} */
 const COLUMNS = [
   ['Profit', ({ figures }) => signed(figures.profit)],
   ['Return', ({ figures }) => percent(figures.return)],
   ['Drawdown', ({ figures }) => MONEY.format(figures.drawdown.amount)],
   ['of peak', ({ figures }) => percent(figures.drawdown.share)],
-  ['Sharpe', ({ figures }) => figures.sharpe?.toFixed(2) ?? NONE],
+  ['Sharpe', ({ figures }) => decimal(figures.sharpe, 2)],
+  ['Sortino', ({ figures }) => decimal(figures.sortino, 2)],
   ['Hit rate', ({ figures }) => percent(figures.hitRate ?? null)],
-  ['Turnover', ({ figures }) => MONEY.format(figures.turnover)],
-  ['Fees', ({ figures }) => MONEY.format(figures.fees)],
   ['Inventory', ({ figures }) => MONEY.format(figures.inventoryMax)],
-  ['Fills', ({ figures }) => countText(figures.fills)],
-  ['as maker', ({ figures }) => countText(figures.makerFills)],
+  ...TRADING.map(
+    ([title, read]) =>
+      /** @type {const} */ ([title, (/** @type {ReportRun} */ { figures }) => read(figures)]),
+  ),
   ['Orders', ({ figures }) => countText(figures.orders)],
   ['Refused', ({ figures }) => countText(figures.refused)],
   ['Cash', ({ settings }) => MONEY.format(settings.cash)],
-  ['Latency', ({ settings }) => `${countText(settings.latencyMs)} ms`],
+  ['Latency', ({ settings }) => latencyText(settings.latencyMs)],
+  ['Feed', ({ settings }) => latencyText(settings.feedLatencyMs)],
+  ['Taker delay', ({ settings }) => latencyText(settings.takerDelayMs)],
   ['Fee', ({ settings }) => `${countText(settings.feeBps)} bps`],
   ['Impact', ({ settings }) => settings.impact],
   ['Queue', ({ settings }) => settings.queue],
+];
+
+/** What is shown of a day before the figures of trading. @type {readonly (readonly [string, (day: ReportRun['days'][number]) => string])[]} */
+const DAY_COLUMNS = [
+  ['Day', ({ day }) => day],
+  ['Profit', ({ profit }) => signed(profit)],
+  ['Return', (day) => percent(day.return)],
+  ['Drawdown', ({ drawdown }) => MONEY.format(drawdown)],
+  ['Inventory', ({ positions }) => MONEY.format(positions)],
+  ...TRADING,
+];
+
+/** The same of a market. @type {readonly (readonly [string, (market: ReportMarket) => string])[]} */
+const MARKET_COLUMNS = [
+  ['Market', ({ question }) => question],
+  ['Profit', ({ profit }) => signed(profit)],
+  ['Drawdown', ({ drawdown }) => MONEY.format(drawdown)],
+  ['Sharpe', ({ sharpe }) => decimal(sharpe, 2)],
+  ['Sortino', ({ sortino }) => decimal(sortino, 2)],
+  ['Inventory', ({ inventoryMax }) => sizeText(inventoryMax)],
+  ...TRADING,
 ];
 
 /** Counts that should be 0. @type {readonly (readonly [string, (run: ReportRun) => number])[]} */
@@ -85,6 +130,33 @@ function showRuns() {
   const messages = `${countText(first.messages)} messages`;
   setText(byId('span'), `${stamp(first.from ?? first.to)} to ${stamp(first.to)} · ${messages}`);
   showOmissions();
+}
+
+/**
+ * Shows the newest or largest rows of a table, one for each item.
+ * @template {{ readonly profit: number }} Item
+ * @param {string} id @param {readonly (readonly [string, (item: Item) => string])[]} columns @param {readonly Item[]} items
+ */
+function showTable(id, columns, items) {
+  const head = makeHead(columns.map(([title]) => title));
+  head.id = `${id}-head`;
+  byId(head.id).replaceWith(head);
+  const shown = items.slice(0, ROWS_MAX);
+  setText(
+    byId(`${id}-note`),
+    shown.length < items.length ? `${countText(shown.length)} of ${countText(items.length)}` : '',
+  );
+  byId(id).replaceChildren(
+    ...shown.map((item) => {
+      const row = make('tr');
+      row.append(
+        ...columns.map(([title, read]) =>
+          make('td', title === 'Profit' ? signOf(item.profit) : '', read(item)),
+        ),
+      );
+      return row;
+    }),
+  );
 }
 
 /** Shows what makes figures less certain. What is the same of all runs is of their recording. */
@@ -250,6 +322,12 @@ class Chosen {
 
   chooseMarkets() {
     const markets = this.run?.markets ?? [];
+    showTable('days', DAY_COLUMNS, (this.run?.days ?? []).toReversed());
+    showTable(
+      'markets',
+      MARKET_COLUMNS,
+      markets.toSorted((a, b) => b.turnover - a.turnover),
+    );
     const same = markets.findIndex(({ id }) => id === this.market?.id);
     const names = markets.map(
       ({ fills, profit, question }) => `${question} · ${countText(fills)} fills · ${signed(profit)}`,
