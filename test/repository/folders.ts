@@ -25,7 +25,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     texts: [],
     catalog: ['files', 'kv', 'texts'],
     columns: ['files', 'texts'],
-    recordings: ['catalog', 'columns', 'files', 'texts'],
+    recordings: ['catalog', 'columns', 'texts'],
     operations: [
       'catalog',
       'control-records',
