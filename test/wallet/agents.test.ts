@@ -125,7 +125,10 @@ test('an agent buys for the wallet up to its cash of the day and not a millionth
   const agent = await join('first', ALICE);
   assert.equal(await placed(bob, { tokenId: no, size: '60' }), 'live');
   assert.equal(await placed(agent, { size: '60' }), 'matched');
-  assert.equal(await placed(agent, { price: '0.4', size: '50.000005' }), 'AGENT_CASH');
+  const more = { tokenId: yes, side: 'BUY', price: '0.4', size: '50.000005' } as const;
+  const { code, detail } = await agent.orders.post(more);
+  assert.equal(code, 'AGENT_CASH');
+  assert.match(detail, /^20\.000002 of collateral needed, fee included, 20 left /);
   assert.equal(await placed(agent, { price: '0.4', size: '50' }), 'live');
   assert.equal(await placed(agent, { price: '0.01', size: '5' }), 'AGENT_CASH');
   const { left, openOrders, reserved, spent } = await agentOf(alice, 'first');
