@@ -33,6 +33,12 @@ import { type Cells, given, tableLines } from './command.ts';
 import { type Context, type Exit, type Options, Refused } from './context.ts';
 import { numberOf, optionOf, secondsOf, textOf } from './settings.ts';
 
+/** Options that a sweep does not take. */
+const OF_ONE_RUN = {
+  checkLookahead: '--check-lookahead',
+  compare: '--compare',
+  parquet: '--parquet',
+} as const;
 /** Options of which each makes a sweep of the command. */
 export const SWEEP_OPTIONS: readonly string[] = ['sweep', 'recording', 'out', 'walkForward'];
 
@@ -57,8 +63,8 @@ export async function runSweep(
   options: Options,
 ): Promise<Exit> {
   if (origin === undefined || others.length > 0) throw new Refused('a sweep is of one strategy');
-  if (options.checkLookahead !== undefined)
-    throw new Refused('--check-lookahead is for one run, with --set');
+  for (const [name, option] of Object.entries(OF_ONE_RUN))
+    if (options[name] !== undefined) throw new Refused(`${option} is for one run, with --set`);
   return await reported<Exit>(context, origin, async () => {
     const plan = await planOf(recording, origin, settings, options);
     const lengths = optionOf(options, 'walkForward', lengthsOf);
