@@ -91,7 +91,7 @@ type Row = Readonly<Record<'time' | 'side' | 'taker' | 'price' | 'size', Readonl
 
 function listOf(decimals: number) {
   const trades = signal<readonly TapeTrade[]>([]);
-  /** Of them those of the stream, newest first. */
+  /** Trades of the stream among them, newest first. */
   const streamed: TapeTrade[] = [];
   const rows = Array.from({ length: ROWS }, (_none, i): Row => {
     const of = (text: (trade: TapeTrade) => string): ReadonlySignal<string> =>
