@@ -287,8 +287,8 @@ function hasFunds(
 }
 
 /** Largest fee of a schedule that a taking BUY may pay on top of its collateral (docs/protocol.md#fees). */
-function worstFee(
-  { t }: EngineContext,
+export function worstFee(
+  { t }: Pick<EngineContext, 't'>,
   flags: number,
   market: MarketRow,
   f64: Float64Array,

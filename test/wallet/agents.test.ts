@@ -11,7 +11,9 @@ import {
 } from '../../client/client.ts';
 import { level1, level2, nonceOfBody, readOnly } from '../../client/credentials.ts';
 import type { OrderResult } from '../../client/types.ts';
+import { PROFILE_TABLE } from '../../server/config/profile.ts';
 import { OperatorNode } from '../admin/operator-node.ts';
+import { depositWalletByEthers } from '../common/ethers.ts';
 import {
   type Reply,
   send,
@@ -22,7 +24,13 @@ import {
 } from '../common/node-harness.ts';
 import { CHAIN_ID, seconds } from '../common/traders.ts';
 
-const SETTINGS = { LEDGER: 'on', FAUCET: '1000', RESULT_CODES: 'on' };
+const BEACON = PROFILE_TABLE.beaconWalletFactory.polymarket;
+const SETTINGS = {
+  LEDGER: 'on',
+  FAUCET: '1000',
+  RESULT_CODES: 'on',
+  BEACON_WALLET_FACTORY: BEACON,
+};
 const dataDir = temporaryDirectory();
 const [market, other] = await withMarkets(dataDir, [{ id: 1 }, { id: 2 }]);
 assert(market && other);
@@ -117,7 +125,10 @@ test('an agent buys for the wallet up to its cash of the day and not a millionth
   const agent = await join('first', ALICE);
   assert.equal(await placed(bob, { tokenId: no, size: '60' }), 'live');
   assert.equal(await placed(agent, { size: '60' }), 'matched');
-  assert.equal(await placed(agent, { price: '0.4', size: '50.000005' }), 'AGENT_CASH');
+  const more = { tokenId: yes, side: 'BUY', price: '0.4', size: '50.000005' } as const;
+  const { code, detail } = await agent.orders.post(more);
+  assert.equal(code, 'AGENT_CASH');
+  assert.match(detail, /^20\.000002 of collateral needed, fee included, 20 left /);
   assert.equal(await placed(agent, { price: '0.4', size: '50' }), 'live');
   assert.equal(await placed(agent, { price: '0.01', size: '5' }), 'AGENT_CASH');
   const { left, openOrders, reserved, spent } = await agentOf(alice, 'first');
@@ -212,12 +223,33 @@ test('two connections that place and replace at once spend no more than the cash
   assert(once!.code !== undefined || twice!.known !== undefined, 'one order is placed once');
 });
 
-test('the bound holds over a kill of the node', async () => {
+test('the bound holds over a kill of the node, also in the middle of orders', async () => {
   const before = [await agentOf(alice, 'racer'), await agentOf(alice, 'first')];
-  leave();
+  await alice.authorizeAgent(terms('killed'));
+  const url = `http://127.0.0.1:${operator.node.port}`;
+  const options = { wallet: keyOf('killed'), agentOf: ALICE, patienceMs: 1 };
+  const killed = await NodeClient.connect(url, options);
+  clients.push(killed);
+  const ids: string[] = [];
+  const order = { tokenId: yes, side: 'BUY', price: '0.4', size: '5.01' } as const;
+  const sent = Array.from({ length: 60 }, () =>
+    killed.orders.post(order).then(
+      ({ code, id }) => (code === undefined ? ids.push(id) : undefined),
+      () => undefined,
+    ),
+  );
+  await Promise.race(sent);
   await operator.node.end('SIGKILL');
+  await Promise.all(sent);
+  leave();
   operator = await OperatorNode.start(dataDir, SETTINGS);
   [alice, bob] = [await join('alice'), await join('bob')];
+  const found = await agentOf(alice, 'killed');
+  const taken = Number(found.spent) + Number(found.reserved);
+  assert(taken <= 50 && taken > 2 * ids.length, `${taken} for ${ids.length} answered orders`);
+  const again = await join('killed', ALICE);
+  for (const id of ids) assert.notEqual(await again.orders.get(id), undefined);
+  await alice.revokeAgent({ agent: keyOf('killed').address });
   assert.deepEqual([await agentOf(alice, 'racer'), await agentOf(alice, 'first')], before);
   const racer = await join('racer', ALICE);
   const { left } = before[0]!;
@@ -323,7 +355,7 @@ test('a read-only key authorises and revokes nothing, and lists agents', async (
   );
   assert.equal((await send(node, 'POST', '/agents/revoke', reader, revoke)).status, 403);
   const listed = await send(node, 'GET', '/agents', reader);
-  assert.equal((listed.json as { data: Agent[] }).data.length, 3);
+  assert.equal((listed.json as { data: Agent[] }).data.length, 4);
 });
 
 test('an agent cancels its own orders, and the owner those of its agents', async () => {
@@ -394,6 +426,21 @@ test('a signature of another key, another maker and another type make no order o
   }
   const stranger = await join('stranger', ALICE);
   assert.equal(await placed(stranger, { price: '0.1' }), 'INVALID_SIGNATURE');
+});
+
+test('the owner of a deposit wallet authorises an agent of it, and nobody else does', async () => {
+  const { wallet } = depositWalletByEthers(BEACON, ALICE);
+  const deposit = { wallet, amount: '10', id: `${Date.now()}-derived` };
+  await operator.done('POST /admin/ledger/deposit', deposit);
+  assert.equal(await codeOf(bob.authorizeAgent(terms('third', { wallet }))), 'WALLET_FOREIGN');
+  const made = await alice.authorizeAgent(terms('third', { wallet, cashPerDay: '2' }));
+  assert.equal(made.wallet, wallet);
+  const agent = await join('third', wallet);
+  assert.equal(await placed(agent, { price: '0.1', size: '20' }), 'live');
+  assert.equal(await placed(agent, { price: '0.1', size: '5' }), 'AGENT_CASH');
+  assert.equal((await agent.balance()).reserved, '2');
+  assert.equal((await alice.revokeAgent({ agent: keyOf('third').address, wallet })).openOrders, 0);
+  assert.equal(await codeOf(agent.balance()), 'WALLET_FOREIGN');
 });
 
 test('a ban of the owner stops its agents, also for a wallet that another signs for', async () => {

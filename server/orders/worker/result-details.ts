@@ -16,6 +16,7 @@ import {
   sharesTotal,
 } from '../../../engine/ledger/reads.ts';
 import { findAccount } from '../../../engine/orders/accounts.ts';
+import { worstFee } from '../../../engine/orders/place.ts';
 import { RejectReason, type RejectReasonCode } from '../../../engine/orders/reject-reasons.ts';
 import {
   hasReachedEnd,
@@ -27,8 +28,14 @@ import {
   tokenMarket,
 } from '../../../engine/reads.ts';
 import { MarketFlag } from '../../../engine/tables/codes.ts';
+import { nearestTicks } from '../../../engine/tables/prices.ts';
 import type { Tables } from '../../../engine/tables/tables.ts';
-import type { MarketRow, TokenRow } from '../../../engine/tables/units.ts';
+import type {
+  MarketRow,
+  MicroCollateral,
+  MicroShares,
+  TokenRow,
+} from '../../../engine/tables/units.ts';
 import { microText } from '../../common/decimal.ts';
 import type { RefusalFacts } from '../../common/error-bodies.ts';
 import { REFUSALS, type RefusalCode } from '../../common/refusals.ts';
@@ -112,9 +119,18 @@ function agentShort(
 ): Explanation {
   const wallet = findAccount(tables, i32, at + OrderCommand.maker);
   const agent = findAgent(tables, wallet, i32, at + OrderCommand.signer);
-  const needed = microText(f64[(at >>> 1) + OrderCommand.collateral]!);
-  const left = microText(Math.max(0, agent === 0 ? 0 : agentLeft(tables, agent, time)));
-  const detail = `${needed} of collateral needed, ${left} left to the agent for this UTC day`;
+  const collateral = f64[(at >>> 1) + OrderCommand.collateral]! as MicroCollateral;
+  const shares = f64[(at >>> 1) + OrderCommand.shares]! as MicroShares;
+  const most = Math.max(0, agent === 0 ? 0 : agentLeft(tables, agent, time));
+  const market = marketOf(tables, i32, at);
+  const grid = marketTicks(tables, market);
+  const ticks = nearestTicks(true, collateral, shares, grid);
+  // Where the collateral suffices, the order would take, and the fee does not.
+  const isShort = collateral > most || ticks === 0;
+  const flags = i32[at + OrderCommand.flags]!;
+  const fee = isShort ? 0 : worstFee({ t: tables }, flags, market, f64, at, ticks, grid);
+  const [needed, left] = [microText(collateral + fee), microText(most)];
+  const detail = `${needed} of collateral needed, fee included, ${left} left to the agent for this UTC day`;
   return { detail, facts: { needed, left } };
 }
 
