@@ -527,7 +527,8 @@ export const REFUSALS = {
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     texts: ['origin not allowed'],
-    detail: 'pages may call tools where CORS_ORIGINS of the node lists their origin; programs send none',
+    detail:
+      'pages may call tools where CORS_ORIGINS of the node lists their origin; programs send none',
   },
   UNKNOWN_API_KEY: {
     status: 404,

@@ -128,7 +128,10 @@ test('a wrong signature gives its signer, and the chain, contract, type or versi
     assert.match((await refusal({ ...terms, ...change })).fits!, expected);
   }
   const maker = await refusal({ ...terms, sent: { maker: NORMAL.verifyingContract } });
-  assert.equal(maker.detail, 'with signatureType 0 maker and signer are one wallet, or signer is an agent of it');
+  assert.equal(
+    maker.detail,
+    'with signatureType 0 maker and signer are one wallet, or signer is an agent of it',
+  );
   const none = await refusal({ ...terms, sent: { signature: `0x${'00'.repeat(65)}` } });
   assert.equal(none.detail, 'no key makes such a signature: r, s or v is out of range');
 });
