@@ -4,12 +4,12 @@
  *
  * Thread: I/O. Not here: the choice of the route.
  */
-import { INTERNAL_ERROR } from '../common/error-bodies.ts';
+import { OUTCOME_UNKNOWN } from '../common/error-bodies.ts';
 import type { FrameClient, FrameRequests } from './frame-request.ts';
 import type { Caller } from './limits/callers.ts';
 import type { InnerAnswer, InnerRequest, InnerRequests, Route } from './request-context.ts';
 
-const FAILED = 500;
+const UNAVAILABLE = 503;
 const NO_ID = new Uint8Array(0);
 
 export class CallerRequests implements InnerRequests {
@@ -34,7 +34,8 @@ export class CallerRequests implements InnerRequests {
             status,
             body: typeof answer === 'string' ? answer : Buffer.from(answer).toString(),
           }),
-        cut: () => resolve({ status: FAILED, body: INTERNAL_ERROR }),
+        // A connection that is cut says nothing about the request.
+        cut: () => resolve({ status: UNAVAILABLE, body: OUTCOME_UNKNOWN }),
       };
       this.requestsOf(route).take(client, NO_ID, body, target);
     });

@@ -106,6 +106,8 @@ const NEXT_STEPS: Readonly<Partial<Record<RefusalCode, string>>> = {
   NOT_APPLIED_YET: WAIT,
   BEING_DERIVED: WAIT,
   OUTCOME_UNKNOWN: TOOL_REFUSALS.RESULT_UNKNOWN.next,
+  JOURNAL_UNAVAILABLE: TOOL_REFUSALS.RESULT_UNKNOWN.next,
+  INTERNAL_ERROR: TOOL_REFUSALS.RESULT_UNKNOWN.next,
   AGENT_CASH:
     'Call balance: agent has what may be spent today. Use a smaller amount, or cancel an open purchase.',
   AGENT_ORDER_SIZE: 'Call balance: agent has the max_order_size. Use a smaller size.',

@@ -20,6 +20,7 @@ const node = await TestNode.start(dataDir, {
   LEDGER: 'on',
   FAUCET: '1000',
   MCP: 'on',
+  FAULTS: 'on',
   CORS_ORIGINS: ORIGIN,
 });
 const url = `http://127.0.0.1:${node.port}`;
@@ -148,6 +149,28 @@ test('an order needs a preview of the same key and terms, which places one order
   assert.equal((await agent.refused('cancel', { order_id: open })).code, 'ORDER_NOT_OPEN');
   assert.equal((await agent.call('cancel_all', { market: 'market-2' })).canceled, 0);
   assert.equal((await agent.call('cancel_all')).canceled, 1);
+});
+
+test('an order whose answer is lost is placed once, and the same call tells what became of it', async () => {
+  const fault = (kind: string, more: object = {}) =>
+    alice.ask(node, 'POST', '/faults', JSON.stringify({ kind, count: 1, ...more }));
+  const seen = await agent.call('preview', TERMS);
+  const placing = { preview_id: seen.preview_id, signed_order: await signed(seen) };
+  assert.equal((await fault('lost-answer')).status, 200);
+  const lost = await agent.refused('place', placing);
+  assert.equal(lost.code, 'OUTCOME_UNKNOWN');
+  assert.match(String(lost.next), /nothing is placed twice/);
+  const known = await agent.call('place', placing);
+  assert.equal(known.status, 'live');
+  const { orders } = await agent.call('open_orders');
+  assert.deepEqual(
+    (orders as readonly Answer[]).map(({ order_id }) => order_id),
+    [known.order_id],
+  );
+  // A fault of the key strikes its tool calls too.
+  assert.equal((await fault('delay', { ms: 50 })).status, 200);
+  assert.equal((await agent.call('cancel_all')).canceled, 1);
+  await alice.ask(node, 'DELETE', '/faults');
 });
 
 test('a preview places nothing after a minute, nor where the order would be refused', async () => {

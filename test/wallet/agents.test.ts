@@ -223,12 +223,33 @@ test('two connections that place and replace at once spend no more than the cash
   assert(once!.code !== undefined || twice!.known !== undefined, 'one order is placed once');
 });
 
-test('the bound holds over a kill of the node', async () => {
+test('the bound holds over a kill of the node, also in the middle of orders', async () => {
   const before = [await agentOf(alice, 'racer'), await agentOf(alice, 'first')];
-  leave();
+  await alice.authorizeAgent(terms('killed'));
+  const url = `http://127.0.0.1:${operator.node.port}`;
+  const options = { wallet: keyOf('killed'), agentOf: ALICE, patienceMs: 1 };
+  const killed = await NodeClient.connect(url, options);
+  clients.push(killed);
+  const ids: string[] = [];
+  const order = { tokenId: yes, side: 'BUY', price: '0.4', size: '5.01' } as const;
+  const sent = Array.from({ length: 60 }, () =>
+    killed.orders.post(order).then(
+      ({ code, id }) => (code === undefined ? ids.push(id) : undefined),
+      () => undefined,
+    ),
+  );
+  await Promise.race(sent);
   await operator.node.end('SIGKILL');
+  await Promise.all(sent);
+  leave();
   operator = await OperatorNode.start(dataDir, SETTINGS);
   [alice, bob] = [await join('alice'), await join('bob')];
+  const found = await agentOf(alice, 'killed');
+  const taken = Number(found.spent) + Number(found.reserved);
+  assert(taken <= 50 && taken > 2 * ids.length, `${taken} for ${ids.length} answered orders`);
+  const again = await join('killed', ALICE);
+  for (const id of ids) assert.notEqual(await again.orders.get(id), undefined);
+  await alice.revokeAgent({ agent: keyOf('killed').address });
   assert.deepEqual([await agentOf(alice, 'racer'), await agentOf(alice, 'first')], before);
   const racer = await join('racer', ALICE);
   const { left } = before[0]!;
@@ -334,7 +355,7 @@ test('a read-only key authorises and revokes nothing, and lists agents', async (
   );
   assert.equal((await send(node, 'POST', '/agents/revoke', reader, revoke)).status, 403);
   const listed = await send(node, 'GET', '/agents', reader);
-  assert.equal((listed.json as { data: Agent[] }).data.length, 3);
+  assert.equal((listed.json as { data: Agent[] }).data.length, 4);
 });
 
 test('an agent cancels its own orders, and the owner those of its agents', async () => {
