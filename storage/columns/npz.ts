@@ -6,16 +6,16 @@
  */
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import type * as Fflate from 'fflate';
 import { optionalPackage } from '../files/optional-package.ts';
+import { ColumnsDamaged } from './columns-damaged.ts';
 
 /** An unsigned or signed integer, or a double; 8 bytes, least significant first. */
 export interface NpyField {
   readonly name: string;
   readonly type: '<u8' | '<i8' | '<f8';
 }
-
-export class NpzDamaged extends Error {}
 
 const DATA = 'data.npy';
 const FIELD_BYTES = 8;
@@ -133,12 +133,16 @@ export async function npzText(path: string, name: string): Promise<string | unde
     if (member === DATA) break;
     parts.push(bytes);
   }
-  return parts.length === 0 ? undefined : Buffer.concat(parts).toString();
+  if (parts.length === 0) return undefined;
+  const bytes = Buffer.concat(parts);
+  await checkSum(path, name, crc32(bytes));
+  return bytes.toString();
 }
 
 /**
  * Yields whole records.
- * @throws NpzDamaged if there is no array with these fields, or less of it than it says
+ * @throws ColumnsDamaged if there is no array with these fields, or less of it than it says; at its end if its checksum is
+ * another one
  */
 export async function* npzRecords(
   path: string,
@@ -148,7 +152,9 @@ export async function* npzRecords(
   let rest: Buffer = Buffer.alloc(0);
   /** Bytes of records that follow; undefined before the head. */
   let left: number | undefined;
+  let sum = 0;
   for await (const [, bytes] of members(path, (each) => each === DATA)) {
+    sum = crc32(bytes, sum);
     rest = rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([rest, bytes]);
     if (left === undefined) {
       const head = headOf(rest, fields);
@@ -162,8 +168,49 @@ export async function* npzRecords(
     yield rest.subarray(0, whole);
     rest = rest.subarray(whole);
   }
-  if (left === undefined) throw new NpzDamaged(`it has no ${DATA}`);
-  if (left > 0) throw new NpzDamaged(`${DATA} ends early`);
+  if (left === undefined) throw new ColumnsDamaged(`it has no ${DATA}`);
+  if (left > 0) throw new ColumnsDamaged(`${DATA} ends early`);
+  await checkSum(path, DATA, sum);
+}
+
+const TAIL_BYTES = 22;
+const TAIL_SIGNATURE = Buffer.from('PK\x05\x06', 'latin1');
+const ENTRY_SIGNATURE = 0x02014b50;
+const ENTRY_BYTES = 46;
+
+async function checkSum(path: string, member: string, sum: number): Promise<void> {
+  if (sum !== (await checksumOf(path, member)))
+    throw new ColumnsDamaged(`the checksum of ${member} is another`);
+}
+
+/** Returns the crc32 of a member by the directory of the zip file; `undefined` if it has none. */
+async function checksumOf(path: string, member: string): Promise<number | undefined> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const tail = await bytesOf(file, Math.max(0, size - PIECE_BYTES - TAIL_BYTES), size);
+    const end = tail.lastIndexOf(TAIL_SIGNATURE);
+    if (end === -1 || end + TAIL_BYTES > tail.length) return undefined;
+    const [length, begin] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
+    const directory = await bytesOf(file, begin, Math.min(size, begin + length));
+    for (let at = 0; at + ENTRY_BYTES <= directory.length; ) {
+      if (directory.readUInt32LE(at) !== ENTRY_SIGNATURE) return undefined;
+      const name = at + ENTRY_BYTES;
+      const nameLength = directory.readUInt16LE(at + 28);
+      if (directory.toString('latin1', name, name + nameLength) === member)
+        return directory.readUInt32LE(at + 16);
+      at = name + nameLength + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
+    }
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+async function bytesOf(file: FileHandle, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(Math.max(0, to - from));
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, from);
+  return bytes.subarray(0, bytesRead);
 }
 
 /** Returns undefined while the head is not whole. */
@@ -172,13 +219,14 @@ function headOf(
   fields: readonly NpyField[],
 ): { readonly bytes: number; readonly rows: number } | undefined {
   if (bytes.length < PREFIX_BYTES + 2) return undefined;
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new NpzDamaged(`${DATA} is no array`);
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC))
+    throw new ColumnsDamaged(`${DATA} is no array`);
   const isFirst = bytes[MAGIC.length] === 1;
   const start = isFirst ? PREFIX_BYTES : PREFIX_BYTES + 2;
   const length = isFirst
     ? bytes.readUInt16LE(PREFIX_BYTES - 2)
     : bytes.readUInt32LE(PREFIX_BYTES - 2);
-  if (length > PIECE_BYTES) throw new NpzDamaged(`the head of ${DATA} is too long`);
+  if (length > PIECE_BYTES) throw new ColumnsDamaged(`the head of ${DATA} is too long`);
   if (bytes.length < start + length) return undefined;
   const text = bytes.toString('latin1', start, start + length);
   const [, descr = ''] = /'descr': \[(.*?)\],/.exec(text) ?? [];
@@ -188,7 +236,7 @@ function headOf(
   const wanted = fields.map(({ name, type }) => `${name} ${type}`);
   const [, rows] = /'shape': \((\d{1,15}),\)/.exec(text) ?? [];
   if (found.join() !== wanted.join() || rows === undefined)
-    throw new NpzDamaged(`${DATA} is no array of ${wanted.join(', ')}`);
+    throw new ColumnsDamaged(`${DATA} is no array of ${wanted.join(', ')}`);
   return { bytes: start + length, rows: Number(rows) };
 }
 
@@ -226,6 +274,6 @@ function push(unzip: Fflate.Unzip, piece: Uint8Array, isLast: boolean): void {
   try {
     unzip.push(piece, isLast);
   } catch (error) {
-    throw new NpzDamaged(`it cannot be unzipped: ${(error as Error).message}`);
+    throw new ColumnsDamaged(`it cannot be unzipped: ${(error as Error).message}`);
   }
 }

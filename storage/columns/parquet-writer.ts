@@ -7,6 +7,7 @@
  *
  * Thread: any. Non-goals: nested columns.
  */
+import { crc32 } from 'node:zlib';
 import type * as Writer from 'hyparquet-writer';
 import { optionalPackage } from '../files/optional-package.ts';
 import type { CsvColumns } from '../texts/csv.ts';
@@ -63,8 +64,11 @@ export function parquetColumns<Row>(
   );
 }
 
+/** Key of a text of the file: bytes of its row groups, and their crc32, with a blank between. */
+export const CHECKSUM_KEY = 'row_groups_crc32';
+
 /**
- * Yields the bytes of a file.
+ * Yields the bytes of a file. The checksum of its row groups is in its metadata.
  * @param rows one at a time, or batches of them where they come asynchronously
  */
 export async function* parquetChunks<Row>(
@@ -78,17 +82,20 @@ export async function* parquetChunks<Row>(
   );
   const stored = Object.entries(columns).flatMap(([name, column]) => storedColumns(name, column));
   const bytes = new ByteWriter();
+  const texts = Object.entries(metadata).map(([key, value]) => ({ key, value }));
   const file = new ParquetWriter({
     writer: bytes,
     schema: [
       { name: 'root', num_children: stored.length },
       ...stored.map(({ element }) => element),
     ],
-    kvMetadata: Object.entries(metadata).map(([key, value]) => ({ key, value })),
+    kvMetadata: texts,
   });
+  let checksum = 0;
   const taken = (): Uint8Array => {
     const chunk = bytes.getBytes().slice();
     bytes.index = 0;
+    checksum = crc32(chunk, checksum);
     return chunk;
   };
   let group: Value[][] = stored.map(() => []);
@@ -106,6 +113,8 @@ export async function* parquetChunks<Row>(
     }
   }
   if (group[0]!.length > 0) yield writeGroup();
+  else yield taken();
+  texts.push({ key: CHECKSUM_KEY, value: `${bytes.offset} ${checksum}` });
   file.finish();
   yield taken();
 }

@@ -6,6 +6,8 @@ export async function optionalPackage<T>(name: string, load: () => Promise<T>): 
     return await load();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Error(`the package ${name} is not installed: npm install ${name}`, { cause: error });
+    throw new Error(`the package ${name} is not installed: npm install ${name}`, {
+      cause: error,
+    });
   }
 }

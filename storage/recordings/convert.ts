@@ -119,14 +119,17 @@ async function* allEntries(
 async function writeOwn(recording: Recording, path: string, parts: Parts): Promise<void> {
   const writer = await RecordingWriter.create(path, recording.header);
   let end: number | undefined;
-  for await (const batch of allEntries(recording, parts)) {
-    for (const entry of batch) {
-      if (entry.kind === 'end') end = entry.at;
-      else if (entry.kind !== 'damaged') await writer.write(entry);
+  try {
+    for await (const batch of allEntries(recording, parts)) {
+      for (const entry of batch) {
+        if (entry.kind === 'end') end = entry.at;
+        else if (entry.kind !== 'damaged') await writer.write(entry);
+      }
+      parts.bytes = writer.bytes;
     }
-    parts.bytes = writer.bytes;
+  } finally {
+    await writer.close(end);
   }
-  await writer.close(end);
 }
 
 async function writeChunks(
@@ -175,15 +178,21 @@ async function* csvLines(recording: Recording, parts: Parts): AsyncGenerator<str
     let text = '';
     for (const entry of batch) {
       if (entry.kind !== 'message') continue;
-      const rows = rowsOf(entry, 0).map((row) =>
-        row.kind === 'book' && row.price === undefined ? { ...row, ...NO_LEVEL } : row,
-      );
+      const rows = csvRows(rowsOf(entry, 0));
       if (rows.every(isReadable)) text += rows.map(line).join('');
       else parts.leftOut += 1;
     }
     yield text;
     parts.written(batch);
   }
+}
+
+/** Rows of a message, which for a book are at least one, and one for each price: the last one counts. */
+function csvRows(rows: readonly RecordingRow[]): readonly RecordingRow[] {
+  const [first] = rows;
+  if (first?.kind !== 'book') return rows;
+  if (first.price === undefined) return [{ ...first, ...NO_LEVEL }];
+  return [...new Map(rows.map((row) => [`${row.side} ${Number(row.price)}`, row])).values()];
 }
 
 /** Returns true for a row that the reader of CSV takes. */

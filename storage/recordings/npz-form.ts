@@ -53,7 +53,7 @@ const LOCAL_AT = 16;
 const PRICE_AT = 24;
 const SIZE_AT = 32;
 
-/** Token of the events that become rows. */
+/** Events that become rows. */
 export type NpzEvent = Extract<SourceEvent, { kind: 'book' | 'changes' | 'print' }>;
 
 /** Rows of an event. */
@@ -194,12 +194,14 @@ function rowAt(bytes: Buffer, at: number) {
   };
 }
 
-/** Rows of a book until its last one: those of one time, of which none clears a side twice. */
+/**
+ * Rows of a book until its last one: those of one time, of which none clears a side twice. The last one of a price counts.
+ */
 class BookRows {
   private cells: Cells | undefined;
   private cleared = '';
-  private bids: Level[] = [];
-  private asks: Level[] = [];
+  private readonly bids = new Map<string, Level>();
+  private readonly asks = new Map<string, Level>();
 
   fits({ cells, kind, side }: Row, isBook: boolean): boolean {
     const { at, time } = this.cells ?? cells;
@@ -210,15 +212,19 @@ class BookRows {
   add({ kind, side }: Row, cells: Cells): void {
     this.cells = cells;
     if (kind === EVENT.clear) this.cleared += `${side};`;
-    else (side === 'SELL' ? this.asks : this.bids).push({ price: cells.price, size: cells.size });
+    else {
+      const { price, size } = cells;
+      (side === 'SELL' ? this.asks : this.bids).set(price, { price, size });
+    }
   }
 
   end(reader: RowReader, where: string): RecordingEntry[] {
-    const { asks, bids, cells } = this;
+    const { cells } = this;
+    const [bids, asks] = [[...this.bids.values()], [...this.asks.values()]];
     this.cells = undefined;
     this.cleared = '';
-    this.bids = [];
-    this.asks = [];
+    this.bids.clear();
+    this.asks.clear();
     return cells === undefined ? [] : reader.readBook(cells, { bids, asks }, where);
   }
 }

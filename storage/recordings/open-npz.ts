@@ -1,12 +1,14 @@
 /** Opens an array of hftbacktest (npz-form.ts), of this project or of others. Thread: any. */
 import { isObject } from '../catalog/catalog-json.ts';
-import { NpzDamaged, npzRecords, npzText } from '../columns/npz.ts';
+import { npzRecords, npzText } from '../columns/npz.ts';
 import { derivedId } from './derived-ids.ts';
 import { RecordingDamaged, type RecordingEntry } from './entries.ts';
 import { marketNameOf } from './market-name.ts';
 import { NPZ_ABOUT, NPZ_FIELDS, type NpzAbout, npzEntries } from './npz-form.ts';
 import {
   checkedHeader,
+  damageOf,
+  namingDamage,
   type OnRead,
   ownRecording,
   type Recording,
@@ -14,7 +16,9 @@ import {
 } from './opened.ts';
 
 export async function openNpzRecording(path: string, onRead: OnRead): Promise<Recording> {
-  const text = await named(path, () => npzText(path, NPZ_ABOUT));
+  const text = await npzText(path, NPZ_ABOUT).catch((error: unknown) => {
+    throw damageOf(path, error);
+  });
   if (text === undefined) {
     const market = marketNameOf(path);
     const token = /^\d{1,77}$/.test(market) ? market : derivedId(market);
@@ -31,27 +35,11 @@ export async function openNpzRecording(path: string, onRead: OnRead): Promise<Re
   });
 }
 
-async function* entriesOf(
+function entriesOf(
   path: string,
   of: Pick<NpzAbout, 'market' | 'token'>,
 ): AsyncGenerator<readonly RecordingEntry[]> {
-  try {
-    yield* npzEntries(npzRecords(path, NPZ_FIELDS), of, path);
-  } catch (error) {
-    throw damaged(error, path);
-  }
-}
-
-async function named<T>(path: string, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw damaged(error, path);
-  }
-}
-
-function damaged(error: unknown, path: string): unknown {
-  return error instanceof NpzDamaged ? new RecordingDamaged(`${path}: ${error.message}`) : error;
+  return namingDamage(path, npzEntries(npzRecords(path, NPZ_FIELDS), of, path));
 }
 
 function aboutOf(text: string, path: string): NpzAbout {

@@ -1,10 +1,12 @@
 /** Opens Parquet: a recording (parquet-form.ts), or rows of books and trades (parquet-rows.ts). Thread: any. */
 import { statSync } from 'node:fs';
 import { openParquet, type ParquetFile } from '../columns/parquet-reader.ts';
-import { RecordingDamaged, type RecordingEntry } from './entries.ts';
+import type { RecordingEntry } from './entries.ts';
 import { marketNameOf } from './market-name.ts';
 import {
   checkedHeader,
+  damageOf,
+  namingDamage,
   type OnRead,
   ownRecording,
   type Recording,
@@ -19,14 +21,12 @@ export async function openParquetRecording(
   onRead: OnRead,
   mapping: Mapping | undefined,
 ): Promise<Recording> {
-  const file = await openParquet(path).catch((error: Error) => {
-    throw error.cause === undefined
-      ? new RecordingDamaged(`${path}: it is no whole Parquet file: ${error.message}`)
-      : error;
+  const file = await openParquet(path).catch((error: unknown) => {
+    throw damageOf(path, error);
   });
   const header = parquetHeader(file, path);
   if (header === undefined) return openRows(file, path, onRead, mapping);
-  const entries = () => parquetEntries(file, path);
+  const entries = () => namingDamage(path, parquetEntries(file, path));
   const events = await eventsOf(entries());
   return ownRecording({
     path,
@@ -74,7 +74,7 @@ function openRows(
   };
   return surveyedRecording(
     path,
-    () => parquetRowEntries(file, path, marketNameOf(path), mapping, onRows),
+    () => namingDamage(path, parquetRowEntries(file, path, marketNameOf(path), mapping, onRows)),
     (messages) => onRead(messages, bytes),
   );
 }

@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { isObject, type JsonObject, listOf, textList } from '../catalog/catalog-json.ts';
 import { tradedTokens } from '../catalog/market-form.ts';
+import { ColumnsDamaged } from '../columns/columns-damaged.ts';
 import {
   RECORDING_FORMAT,
   RECORDING_VERSION,
@@ -51,6 +52,21 @@ interface OwnParts {
   /** Returns them with the events of most messages; `entries` if absent. */
   readonly readEntries?: () => AsyncIterable<readonly ReadEntry[]>;
   readonly cutAt: () => number | undefined;
+}
+
+/** Yields what is read from a file of columns, whose damage is a RecordingDamaged that names the file. */
+export async function* namingDamage<T>(path: string, read: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* read;
+  } catch (error) {
+    throw damageOf(path, error);
+  }
+}
+
+export function damageOf(path: string, error: unknown): unknown {
+  return error instanceof ColumnsDamaged
+    ? new RecordingDamaged(`${path}: ${error.message}`)
+    : error;
 }
 
 /** A recording with header and catalog of its own. */

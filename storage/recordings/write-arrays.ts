@@ -75,7 +75,11 @@ async function countRows(
     for (const { event, message } of eventsOf(batch, parts)) {
       const known = counts.get(event.token);
       if (known !== undefined) known.rows += npzRowCount(event);
-      else counts.set(event.token, { rows: npzRowCount(event), market: text(message.market) });
+      else
+        counts.set(event.token, {
+          rows: npzRowCount(event),
+          market: text(message.market) || event.token,
+        });
     }
     parts.written(batch);
   }
@@ -99,6 +103,9 @@ async function writeTokens(
   }
 }
 
+/** Name of a file. */
+const TOKEN = /^\d{1,78}$/;
+
 /** Events with a place in an array. @param parts counts the messages without one */
 function* eventsOf(batch: readonly RecordingEntry[], parts: Parts | undefined) {
   for (const entry of batch) {
@@ -107,6 +114,7 @@ function* eventsOf(batch: readonly RecordingEntry[], parts: Parts | undefined) {
     let count = 0;
     for (const event of understoodEvents(message, () => undefined)) {
       if (event.kind !== 'book' && event.kind !== 'changes' && event.kind !== 'print') continue;
+      if (!TOKEN.test(event.token)) continue;
       count += 1;
       yield { at, event: event satisfies NpzEvent, message };
     }

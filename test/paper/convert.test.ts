@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test';
 import type { JsonObject } from '../../storage/catalog/catalog-json.ts';
 import { openParquet } from '../../storage/columns/parquet-reader.ts';
 import { FORMS } from '../../storage/recordings/convert.ts';
-import type { RecordingEntry } from '../../storage/recordings/entries.ts';
+import { RecordingDamaged, type RecordingEntry } from '../../storage/recordings/entries.ts';
 import { RECORDING_COLUMNS } from '../../storage/recordings/parquet-form.ts';
 import { openRecording } from '../../storage/recordings/recording.ts';
 import { understoodEvents } from '../../storage/recordings/source-message.ts';
@@ -195,7 +195,14 @@ test('each form has the same final books, those of hftbacktest for each token', 
   await seeded(t, async (random) => {
     const { messages } = randomRecording(random, 600);
     const path = newPath('.jsonl');
-    writeFileSync(path, messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
+    const bids = ['5', '7'].map((size) => ({ price: '0.40', size }));
+    const of = { event_type: 'book', market: 'random', timestamp: messages.at(-1)!.timestamp };
+    const odd = [
+      { ...of, asset_id: '22', bids: [], asks: [] },
+      { ...of, asset_id: '11', bids, asks: [] },
+    ];
+    const lines = [...messages, ...odd].map((message) => `${JSON.stringify(message)}\n`);
+    writeFileSync(path, lines.join(''));
     const books = await finalBooks(path);
     const { path: rec } = await converted(path, newPath('.rec'));
     for (const from of [path, rec]) {
@@ -294,6 +301,55 @@ test('the guide has the forms and the columns of the code', () => {
   );
   const missing = [...forms, ...columns].filter((row) => !page.includes(`\n${row}\n`));
   assert.deepEqual(missing, []);
+});
+
+test('a changed byte in the row groups of a Parquet file, or in an array, is damage that names the file', async (t) => {
+  await seeded(t, async (random) => {
+    const rec = await recorded(randomEntries(random, 60));
+    const { path: parquet } = await converted(rec, newPath('.parquet'));
+    const { path: npz } = await converted(rec, newPath('.npz'), '--token', '11');
+    for (const path of [parquet, npz]) {
+      const whole = readFileSync(path);
+      const before = await read(path);
+      // Neither the metadata at the end of Parquet nor the name of the first member of a zip has a checksum.
+      const begin = path === npz ? 44 : 0;
+      const end =
+        path === parquet ? whole.length - 8 - whole.readUInt32LE(whole.length - 8) : whole.length;
+      const damage = new Set<string>();
+      for (let round = 0; round < 40; round++) {
+        const bytes = Buffer.from(whole);
+        if (random.chance(20)) bytes.fill(0, random.below(bytes.length));
+        else bytes[random.between(begin, end - 1)]! ^= 1 << random.below(8);
+        writeFileSync(path, bytes);
+        try {
+          assert.deepEqual(await read(path), before);
+        } catch (error) {
+          assert(error instanceof RecordingDamaged, `${(error as Error).stack}`);
+          assert(error.message.startsWith(path), error.message);
+          damage.add(error.message);
+        }
+      }
+      assert(damage.size > 0, path);
+    }
+  });
+});
+
+test('a token that is no number names no file of an array', async () => {
+  const level = { price: '0.5', size: '1', side: 'BUY' };
+  const of = { event_type: 'last_trade_price', market: '', timestamp: String(STARTED) };
+  const rec = await recorded(
+    ['11', '../22', '/tmp/33', '', '1'.repeat(79)].map((asset_id) => ({
+      at: STARTED,
+      kind: 'message',
+      message: { ...of, asset_id, ...level },
+    })),
+  );
+  const before = readdirSync(directory);
+  const { path, stderr } = await converted(rec, newPath('.npz'));
+  assert.match(stderr, /messages left out: 4\n/);
+  assert.deepEqual(readdirSync(path), ['11.npz']);
+  assert.deepEqual(readdirSync(directory).length, before.length + 1);
+  assert.equal((await read(join(path, '11.npz'))).entries.length, 1);
 });
 
 test('a wrong OUT, one that is there, and a token that is not there change nothing', async () => {
