@@ -171,8 +171,10 @@ export class Exchange {
     return earliestDue(this.tables) || Number.POSITIVE_INFINITY;
   }
 
+  /** Moves to a time, as a whole number of milliseconds, and applies what is due until then. */
   at(time: number): void {
-    if (time > this.time) this.time = time;
+    const whole = Math.floor(time);
+    if (whole > this.time) this.time = whole;
     while (this.due <= this.time) {
       this.begin();
       this.engine.end();

@@ -23,7 +23,7 @@ export interface Recording extends AsyncIterable<RecordingEntry> {
   readonly catalog: { readonly events: readonly JsonObject[] };
   /** Entries without those of the catalog above, in batches: faster than one at a time. */
   batches(): AsyncIterable<readonly RecordingEntry[]>;
-  /** Entries with the events of most messages in place of their objects: faster (quick-lines.ts). */
+  /** Entries of `batches`, with the events of most messages in place of their objects: faster (quick-lines.ts). */
   readBatches(): AsyncIterable<readonly ReadEntry[]>;
   /** Offset in bytes of an incomplete last member, after an iteration. */
   readonly cutAt: number | undefined;

@@ -79,6 +79,18 @@ test('a latency of the feed delays what a strategy sees, and its orders leave fr
   ]);
 });
 
+test('latencies and timers may be parts of a millisecond; the exchange has whole ones', async () => {
+  const times: number[] = [];
+  const later = (venue: Venue): void =>
+    venue.after(0.5, () => {
+      times.push(venue.now - START);
+      buy(0.44)(venue);
+    });
+  const entries = [...BEGIN, change(100, 'BUY', '0.41', 50)];
+  const { result } = await logOf(entries, { feedLatencyMs: 0.25, latencyMs: 0.5 }, { 5: later });
+  assert.deepEqual([times, result.fills.map(({ time }) => time - START)], [[5.5], [6]]);
+});
+
 test('the same latency on both ways acts as their sum on the way of an order', async () => {
   const entries = [...BEGIN];
   for (let at = 10; at < 4_000; at += 10)
