@@ -80,7 +80,7 @@ import {
   REQUEST_KEY_WORDS,
   SOURCE_ADDRESS,
 } from '../../engine/tables/codes.ts';
-import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
+import { allocateEngineBlock, type Tables } from '../../engine/tables/tables.ts';
 import {
   type AccountRow,
   type FillRow,
@@ -149,7 +149,7 @@ export class Exchange {
   private readonly order = keyOf(ID_WORDS, 2, 0);
 
   constructor(cash: number) {
-    this.engine = new Engine(allocateEngine(CAPACITIES));
+    this.engine = new Engine(allocateEngineBlock(CAPACITIES));
     this.tables = this.engine.t;
     const { history } = CAPACITIES;
     this.run((out) => encodeConfigure(out, SelfTrade.allow, history, 0, 0, 0, true));

@@ -3,8 +3,6 @@
  *
  * Thread: one of the pool (server/common/thread-pool.ts).
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { RecordingDamaged } from '../../../storage/recordings/entries.ts';
 import { NoStrategy, StrategyError } from '../strategy-error.ts';
 import { registerLoader } from '../strategy-file.ts';
@@ -12,19 +10,11 @@ import { detailOf, runStrategy } from '../strategy-run.ts';
 import { numbersOf, type SweepOutcome, type SweepTask } from './job.ts';
 import { retainedRecording } from './retained-recording.ts';
 
-/** Runs between two collections. A run has 40 MB of shared memory, which does not make the collector run. */
-const RUNS_MAX = 2;
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-let runs = 0;
 let registered: string | undefined;
 
 export default async function runJob({ job, loader }: SweepTask): Promise<SweepOutcome> {
   if (loader !== registered && loader !== undefined) await registerLoader(loader);
   registered = loader;
-  runs += 1;
-  if (runs % RUNS_MAX === 0) collect();
   const { options, origin, recording, span, values } = job;
   try {
     const result = await runStrategy(await retainedRecording(recording), origin, {
