@@ -83,7 +83,7 @@ import {
   REQUEST_KEY_WORDS,
   SOURCE_ADDRESS,
 } from '../../engine/tables/codes.ts';
-import { allocateEngine, type Tables } from '../../engine/tables/tables.ts';
+import { allocateEngineBlock, type Tables } from '../../engine/tables/tables.ts';
 import {
   type AccountRow,
   type FillRow,
@@ -152,7 +152,7 @@ export class Exchange {
   private readonly order = keyOf(ID_WORDS, 2, 0);
 
   constructor(cash: number) {
-    this.engine = new Engine(allocateEngine(CAPACITIES));
+    this.engine = new Engine(allocateEngineBlock(CAPACITIES));
     this.tables = this.engine.t;
     this.engine.context.delayUnitMs = 1;
     const { history } = CAPACITIES;

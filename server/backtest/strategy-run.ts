@@ -5,7 +5,6 @@
  * Thread: any; the functions of a strategy run on it.
  */
 import { basename, extname } from 'node:path';
-import { collectGarbage } from '../common/collect-garbage.ts';
 import { nextIteration } from '../common/event-loop.ts';
 import { type BacktestOptions, backtest } from './backtest.ts';
 import { CommandStrategy } from './command/command-strategy.ts';
@@ -17,11 +16,6 @@ import type { Strategy } from './strategy.ts';
 import { StrategyError } from './strategy-error.ts';
 import { loadStrategy } from './strategy-file.ts';
 import { type StrategySource, strategyOf } from './strategy-source.ts';
-
-/** Runs between two collections. A run has 40 MB of shared memory, which does not make the collector run. */
-const RUNS_MAX = 2;
-
-let runs = 0;
 
 export type StrategyOrigin = { readonly file: string } | { readonly command: string };
 
@@ -48,8 +42,6 @@ export async function runStrategy(
   options: BacktestOptions,
   wrap?: Wrap,
 ): Promise<BacktestResult> {
-  runs += 1;
-  if (runs % RUNS_MAX === 0) collectGarbage();
   let rejection: StrategyError | undefined;
   const rejected = (cause: unknown): void => {
     const what = cause instanceof Error ? cause.message : String(cause);

@@ -3,8 +3,9 @@
  * and answers searches until it is terminated. Earlier searches wait in its message queue.
  */
 import assert from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
-import { collectGarbage } from '../common/collect-garbage.ts';
 import type { SearchMessage, SearchQuestion, SearchThreadData } from './catalog-generation.ts';
 import type { TextMessage } from './catalog-thread.ts';
 import { SearchIndexBuilder } from './search-index.ts';
@@ -18,6 +19,15 @@ const SECOND_COLLECTION_MS = 1_000;
 const decoder = new TextDecoder();
 const port = parentPort;
 assert(port !== null, 'it runs as a thread');
+
+/**
+ * Frees the memory of the texts, several times that of the index: a waiting thread would not
+ * collect it. V8 offers `gc` only to new contexts.
+ */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
 
 function serve(builder: SearchIndexBuilder): void {
   const index = builder.build();
@@ -44,7 +54,6 @@ texts.on('message', (message: TextMessage) => {
   builder = undefined;
   texts.close();
   if (bytes < COLLECTION_BYTES) return;
-  // The texts had several times the memory of the index, and a waiting thread would not collect it.
   setImmediate(collectGarbage);
   setTimeout(collectGarbage, SECOND_COLLECTION_MS);
 });
