@@ -32,7 +32,16 @@ const JOINED: Readonly<Record<string, Joined>> = {
 };
 
 /** Figures of which less is better. */
-const LESS: readonly string[] = ['drawdown', 'fees', 'inventoryMax', 'refused'];
+const LESS: readonly string[] = [
+  'adverse1s',
+  'adverse10s',
+  'adverse60s',
+  'brier',
+  'drawdown',
+  'fees',
+  'inventoryMax',
+  'refused',
+];
 
 /** Joins the rows of the same values, in the order of their first rows. */
 export function combined(rows: readonly SweepRow[]): Combination[] {
