@@ -49,7 +49,6 @@ async function read(path: string) {
 async function finalBooks(path: string, tokens?: readonly string[]): Promise<string> {
   const books = new Map<string, Map<string, number>>();
   for (const entry of (await read(path)).entries) {
-    if (entry.kind === 'gap') books.clear();
     if (entry.kind !== 'message') continue;
     for (const event of understoodEvents(entry.message, () => undefined)) {
       if (event.kind !== 'book' && event.kind !== 'changes') continue;
