@@ -6,10 +6,12 @@ import {
   type BacktestOptions,
   type BacktestResult,
   COMPARED,
+  NoStrategy,
   reportHtml,
   tablesOf,
 } from '../backtest/backtest.ts';
 import { type Cuts, checkLookahead, type Lookahead } from '../backtest/lookahead.ts';
+import { loadStrategy } from '../backtest/strategy-file.ts';
 import { originText, runStrategy, type StrategyOrigin } from '../backtest/strategy-run.ts';
 import { assignedBy, cutsOf, noteOmissions, percent, reported } from './backtest-options.ts';
 import { type Cells, given, tableLines } from './command.ts';
@@ -50,6 +52,7 @@ export const runBacktest: Run = async (context, [recording = '', ...files], opti
   for (const origin of origins) {
     for (const { options: compared, words } of comparedOf(options)) {
       const run = async () => {
+        if (words !== '') await checkMakes(origin);
         const parameters = await assignedBy(origin, options);
         return await runStrategy(recording, origin, { ...settings, ...compared, parameters });
       };
@@ -88,6 +91,16 @@ function comparedOf(options: Options): readonly { words: string; options: Backte
   if (name === undefined) return [{ words: '', options: {} }];
   if (Object.hasOwn(COMPARED, name)) return COMPARED[name as keyof typeof COMPARED];
   throw new Refused(`--compare must be ${Object.keys(COMPARED).join(', ')}, not ${name}`);
+}
+
+/** Runs of one file share the objects of its module, so a strategy that runs several times is a function that makes it. */
+async function checkMakes(origin: StrategyOrigin): Promise<void> {
+  if (!('file' in origin)) return;
+  const { source } = await loadStrategy(origin.file);
+  if (typeof source !== 'function')
+    throw new NoStrategy(
+      'its default export must be a function for --compare, which runs it several times',
+    );
 }
 
 /** Compares runs over a recording that is cut with the run over the whole one. */

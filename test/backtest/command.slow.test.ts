@@ -93,7 +93,7 @@ test('the options reach the run; --json has the whole result', async () => {
 test('--compare runs a strategy with each value of a setting, and shares nothing between the runs', async () => {
   const counting = strategyFile(
     'counting.mjs',
-    'let runs = 0; runs += 1; export default { name: "run " + runs };',
+    'export default () => { let runs = 0; runs += 1; return { name: "run " + runs }; };',
   );
   const { code, stderr, stdout } = await run(counting, '--compare', 'queue', '--json');
   assert.equal(code, 0, stderr);
@@ -107,6 +107,10 @@ test('--compare runs a strategy with each value of a setting, and shares nothing
       queue,
     ]),
   );
+  const shared = strategyFile('shared.mjs', 'export default { name: "one object" };');
+  const refused = await run(shared, '--compare', 'queue');
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /its default export must be a function for --compare/);
   const unknown = await run(counting, '--compare', 'fees');
   assert.deepEqual(
     [unknown.code, unknown.stderr],

@@ -4,8 +4,11 @@
  *
  * Thread: one of a sweep's pool.
  */
-import type { RecordingEntry } from '../../../storage/recordings/entries.ts';
-import { openRecording, type Recording } from '../../../storage/recordings/recording.ts';
+import {
+  openRecording,
+  type ReadEntry,
+  type Recording,
+} from '../../../storage/recordings/recording.ts';
 
 /** Entries that are retained: some 100 MB of memory for each thread. */
 const ENTRIES_MAX = 100_000;
@@ -19,15 +22,15 @@ export async function retainedRecording(path: string): Promise<Recording> {
 }
 
 async function retained(recording: Recording): Promise<Recording> {
-  const batches: (readonly RecordingEntry[])[] = [];
+  const batches: (readonly ReadEntry[])[] = [];
   let count = 0;
-  for await (const entries of recording.batches()) {
+  for await (const entries of recording.readBatches()) {
     count += entries.length;
     if (count > ENTRIES_MAX) return recording;
     batches.push(entries);
   }
-  async function* again(): AsyncGenerator<readonly RecordingEntry[]> {
+  async function* again(): AsyncGenerator<readonly ReadEntry[]> {
     yield* batches;
   }
-  return Object.create(recording, { batches: { value: again } }) as Recording;
+  return Object.create(recording, { readBatches: { value: again } }) as Recording;
 }
