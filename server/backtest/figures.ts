@@ -4,11 +4,11 @@ import { type EquityCurve, type EquityDay, sharpeOf, sortinoOf } from './equity.
 import type { TradedMarket } from './markets.ts';
 import type { Day, EquityRows, Figures, FillRow, MarketResult } from './result.ts';
 import type { Tallies } from './tallies.ts';
-import { MID_PARTS, type Tally } from './tally.ts';
+import { MID_PARTS, type TradeTally } from './tally.ts';
 import type { NotedFill, StrategyVenue } from './venue.ts';
 
 export interface Counted {
-  readonly tally: Tally;
+  readonly tally: TradeTally;
   readonly inventoryMax: number;
   readonly curve: EquityCurve;
 }

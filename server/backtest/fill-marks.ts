@@ -3,7 +3,7 @@
  * Formulas: docs/guides/paper-and-backtests.md#figures-of-a-backtest
  */
 import type { TradedMarket } from './markets.ts';
-import { HORIZONS_MS, MID_PARTS, type Tally } from './tally.ts';
+import { HORIZONS_MS, MID_PARTS, type TradeTally } from './tally.ts';
 
 /** Marks before the first open one that are kept, so that removing them is rare. */
 const DONE_MAX = 1_024;
@@ -19,7 +19,7 @@ export interface FillMark {
   readonly probability: number;
   /** Middle of the source at the fill, in MID_PARTS. */
   readonly mids: number;
-  readonly tallies: readonly Tally[];
+  readonly tallies: readonly TradeTally[];
 }
 
 export class FillMarks {

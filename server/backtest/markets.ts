@@ -18,7 +18,7 @@ import { Holding } from './holding.ts';
 import type { OwnOrder } from './orders.ts';
 import { Series } from './series.ts';
 import type { Book, Level, Market } from './strategy.ts';
-import { MID_PARTS, Tally } from './tally.ts';
+import { MID_PARTS, TradeTally } from './tally.ts';
 
 const POINTS_MAX = 1_000;
 
@@ -47,7 +47,7 @@ export class TradedMarket implements Market {
   /** Micro-units received from this market, net of fees; negative if more was paid. */
   flow = 0;
   value = 0;
-  readonly tally = new Tally();
+  readonly tally = new TradeTally();
   /** Profit in micro-units over time. */
   readonly equity = new Equity(0);
   /** Micro-shares. */

@@ -18,7 +18,7 @@ import type { Heard, Source } from './source.ts';
 import type { Strategy } from './strategy.ts';
 import { StrategyError } from './strategy-error.ts';
 import { Tallies } from './tallies.ts';
-import type { Tally } from './tally.ts';
+import type { TradeTally } from './tally.ts';
 import type { NotedFill, OrderNote, StrategyVenue } from './venue.ts';
 
 /** Bound for a strategy that answers every answer with an order. */
@@ -345,7 +345,7 @@ export class Run {
   }
 }
 
-function markOf(fill: NotedFill, tallies: readonly Tally[]): FillMark {
+function markOf(fill: NotedFill, tallies: readonly TradeTally[]): FillMark {
   const { market, order, outcome, pips, shares, side, time } = fill;
   const probability = order.request.probability ?? pips / PIPS_PER_UNIT;
   return {

@@ -1,20 +1,20 @@
 /** Tallies of a run: of all, and of each day in UTC. Those of markets are members of the markets. */
 import type { TradedMarket } from './markets.ts';
-import { Tally } from './tally.ts';
+import { TradeTally } from './tally.ts';
 
 const DAY_MS = 86_400_000;
 
 export class Tallies {
-  readonly total = new Tally();
-  private readonly days = new Map<number, Tally>();
+  readonly total = new TradeTally();
+  private readonly days = new Map<number, TradeTally>();
 
   /** Tallies in which something of a market counts that happened at a time. */
-  of(market: TradedMarket, time: number): readonly [Tally, Tally, Tally] {
+  of(market: TradedMarket, time: number): readonly [TradeTally, TradeTally, TradeTally] {
     return [this.total, market.tally, this.day(Math.floor(time / DAY_MS))];
   }
 
   /** @param day as in 2026-11-23 */
-  ofDay(day: string): Tally {
+  ofDay(day: string): TradeTally {
     return this.day(Date.parse(day) / DAY_MS);
   }
 
@@ -30,10 +30,10 @@ export class Tallies {
     }
   }
 
-  private day(day: number): Tally {
+  private day(day: number): TradeTally {
     let tally = this.days.get(day);
     if (tally === undefined) {
-      tally = new Tally();
+      tally = new TradeTally();
       this.days.set(day, tally);
     }
     return tally;

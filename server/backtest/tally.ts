@@ -10,7 +10,7 @@ export const MID_PARTS = 2 * PIPS_PER_UNIT;
 /** Milliseconds after a fill at which its adverse selection is measured. */
 export const HORIZONS_MS = [1_000, 10_000, 60_000] as const;
 
-export class Tally {
+export class TradeTally {
   fills = 0;
   makerFills = 0;
   /** Micro-units. */
