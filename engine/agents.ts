@@ -12,6 +12,7 @@ import {
   earliestAgentEnd,
   findAgent,
   firstAgentEnd,
+  spentOn,
 } from './ledger/agents.ts';
 import { bindWallet, findAccount, makeAccount } from './orders/accounts.ts';
 import { closeOrder } from './orders/orders.ts';
@@ -65,7 +66,7 @@ function authorise(
   const isOwn = owner === wallet;
   if (!isOwn && !mayHaveWallet(context, wallet, owner)) return RejectReason.tooManyWallets;
   const known = findAgent(t, wallet, i32, at + AgentCommand.agent);
-  const row = known !== 0 ? known : roomFor(t, wallet);
+  const row = known !== 0 ? known : roomFor(t, wallet, time);
   if (row === 0) return RejectReason.agentsFull;
   mixCommand(context, i32, at);
   const ownerRow = owner !== 0 ? owner : makeAccount(t, i32, at + AgentCommand.owner);
@@ -114,19 +115,19 @@ function checkTerms(
 }
 
 /** Row for one more agent of a wallet: that of an earlier one where the wallet or the table has no other; 0 = none. */
-function roomFor(t: Tables, wallet: AccountRow): AgentRow | 0 {
+function roomFor(t: Tables, wallet: AccountRow, time: number): AgentRow | 0 {
   const own = agentsOfWallet(t, wallet);
-  if (own.length >= AGENTS_OF_WALLET_MAX) return own.find((row) => isOver(t, row)) ?? 0;
+  if (own.length >= AGENTS_OF_WALLET_MAX) return own.find((row) => mayForget(t, row, time)) ?? 0;
   const rows = agentRows(t);
   if (rows < AGENTS_MAX) return (rows + 1) as AgentRow;
-  for (let row = 1 as AgentRow; row <= rows; row++) if (isOver(t, row)) return row;
+  for (let row = 1 as AgentRow; row <= rows; row++) if (mayForget(t, row, time)) return row;
   return 0;
 }
 
-function isOver(t: Tables, row: AgentRow): boolean {
-  return (
-    t.agentI[(row << AGENT_I) + Agent.state] !== AgentState.active && agentOrderCount(t, row) === 0
-  );
+/** True for an agent that has ended and paid nothing on the day: authorised again, it would have its cash twice. */
+function mayForget(t: Tables, row: AgentRow, time: number): boolean {
+  const isActive = t.agentI[(row << AGENT_I) + Agent.state] === AgentState.active;
+  return !isActive && agentOrderCount(t, row) === 0 && spentOn(t, row, time) === 0;
 }
 
 /** Fills a row that is new, or was of another agent, which it forgets. */

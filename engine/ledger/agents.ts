@@ -199,7 +199,7 @@ function dayOf(time: number): number {
 }
 
 /** Micro-units that purchases have paid on the UTC day of a time, which is not before the last fill. */
-function spentOn({ agentF, agentI }: Tables, row: AgentRow, time: number): number {
+export function spentOn({ agentF, agentI }: Tables, row: AgentRow, time: number): number {
   const isToday = agentI[(row << AGENT_I) + Agent.day] === dayOf(time);
   return isToday ? agentF[(row << AGENT_F) + Agent.spent]! : 0;
 }

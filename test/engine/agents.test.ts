@@ -271,6 +271,22 @@ test('a wallet has 8 agents, and another takes the place of one that has ended',
   script.do(`buy #3 1 @ 0.50 by 1/${AGENT}`).compare();
 });
 
+test('an agent that has spent is forgotten on another day alone, so that no day pays its cash twice', () => {
+  const script = authorised().do('sell #1 200 @ 0.50 by 2', `buy #2 100 @ 0.50 by 1/${AGENT}`);
+  assert.equal(script.revoke(), accepted);
+  for (let i = 1; i < AGENTS_OF_WALLET_MAX; i++) {
+    assert.equal(script.authorise({}, { agent: 910 + i }), accepted);
+  }
+  assert.equal(script.authorise({}, { agent: 920 }), RejectReason.agentsFull);
+  assert.equal(script.authorise(), accepted);
+  assert.equal(script.reason(`buy #3 0.000002 @ 0.50 by 1/${AGENT}`), agentCash);
+  assert.equal(script.revoke(), accepted);
+  script.do(`at ${DAY}`);
+  assert.equal(script.authorise({}, { agent: 920 }), accepted);
+  assert.equal(script.authorise(), RejectReason.agentsFull);
+  script.compare();
+});
+
 test('an agent has 128 open orders', () => {
   const script = authorised();
   for (let i = 1; i <= AGENT_ORDERS_MAX; i++) script.do(`buy #${i} 1 @ 0.01 by 1/${AGENT}`);

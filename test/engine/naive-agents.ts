@@ -101,7 +101,9 @@ export class NaiveAgents {
     if (found === undefined) {
       const agents = this.ofWallet(wallet);
       const made: NaiveAgent = { wallet, agent, owner, terms, state: 'active', paid: [] };
-      const place = agents.findIndex((each) => each.state !== 'active');
+      const place = agents.findIndex(
+        (each) => each.state !== 'active' && this.#spent(each, now) === 0n,
+      );
       if (agents.length < OF_WALLET) agents.push(made);
       else if (place < 0) return RejectReason.agentsFull;
       else agents[place] = made;
@@ -149,12 +151,12 @@ export class NaiveAgents {
   }
 
   left(agent: NaiveAgent, now: number): bigint {
+    return BigInt(agent.terms.cash) - this.reserved(agent) - this.#spent(agent, now);
+  }
+
+  #spent({ paid }: NaiveAgent, now: number): bigint {
     const isToday = (time: number): boolean => Math.floor(time / DAY) === Math.floor(now / DAY);
-    const spent = agent.paid.filter(({ time }) => isToday(time));
-    return spent.reduce(
-      (left, { amount }) => left - amount,
-      BigInt(agent.terms.cash) - this.reserved(agent),
-    );
+    return paid.reduce((sum, { amount, time }) => (isToday(time) ? sum + amount : sum), 0n);
   }
 
   reserved(agent: NaiveAgent): bigint {
