@@ -4,7 +4,6 @@
 import { AgentCommand, AgentFlag, commandWords } from './commands.ts';
 import type { EngineContext } from './context.ts';
 import {
-  agentOpenOrders,
   agentOrderCount,
   agentRows,
   agentsOfWallet,
@@ -14,12 +13,12 @@ import {
   firstAgentEnd,
   spentOn,
 } from './ledger/agents.ts';
-import { bindWallet, findAccount, makeAccount } from './orders/accounts.ts';
-import { closeOrder } from './orders/orders.ts';
+import { findAccount, makeAccount } from './orders/accounts.ts';
+import { bindWallet, endAgent } from './orders/binding.ts';
 import { mayHaveWallet } from './orders/place.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
 import { AGENT_MS_MAX, AGENTS_MAX, AGENTS_OF_WALLET_MAX, AMOUNT_MAX } from './tables/capacities.ts';
-import { ADDRESS_WORDS, EndReason } from './tables/codes.ts';
+import { ADDRESS_WORDS } from './tables/codes.ts';
 import { indexInsert, indexRemove } from './tables/hash-index.ts';
 import { ACCOUNT_I, Account, AGENT_F, AGENT_I, Agent, AgentState, State } from './tables/layout.ts';
 import type { Tables } from './tables/tables.ts';
@@ -71,7 +70,7 @@ function authorise(
   mixCommand(context, i32, at);
   const ownerRow = owner !== 0 ? owner : makeAccount(t, i32, at + AgentCommand.owner);
   if (t.accountI[(wallet << ACCOUNT_I) + Account.binding] !== ownerRow)
-    bindWallet(t, wallet, ownerRow);
+    bindWallet(context, wallet, ownerRow);
   if (known === 0) enterAgent(t, row, wallet, i32, at, time);
   const w = row << AGENT_I;
   const d = row << AGENT_F;
@@ -168,13 +167,6 @@ function revoke(
   return RejectReason.accepted;
 }
 
-/** Revokes all agents of a wallet, for which another key signs from now on. */
-export function revokeAgentsOf(context: EngineContext, wallet: AccountRow): void {
-  const { t } = context;
-  for (const row of agentsOfWallet(t, wallet)) endAgent(context, row, AgentState.revoked);
-  t.agentF[Agent.end] = earliestAgentEnd(t);
-}
-
 /** Ends agents whose time is over at the time of the batch. */
 export function endDueAgents(context: EngineContext): void {
   const { t, time } = context;
@@ -188,13 +180,6 @@ export function endDueAgents(context: EngineContext): void {
     endAgent(context, row, AgentState.ended);
   }
   t.agentF[Agent.end] = earliestAgentEnd(t);
-}
-
-/** Ends an agent and cancels its open orders, by their rows. */
-function endAgent(context: EngineContext, row: AgentRow, state: number): void {
-  const { t } = context;
-  t.agentI[(row << AGENT_I) + Agent.state] = state;
-  for (const order of agentOpenOrders(t, row)) closeOrder(context, order, EndReason.canceled);
 }
 
 function mixCommand(context: EngineContext, i32: Int32Array, at: number): void {

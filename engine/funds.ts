@@ -3,14 +3,14 @@
  * the declaration of a wallet's signer. Each request is applied once (ledger/requests.ts); a refusal changes
  * nothing. Rules: docs/ledger.md#commands
  */
-import { revokeAgentsOf } from './agents.ts';
 import { assert } from './book/matching.ts';
 import { CommandKind, FundsCommand, requestKind } from './commands.ts';
 import type { EngineContext } from './context.ts';
 import { addCost, partOfSets } from './ledger/exposure.ts';
 import { dropPosition, findPosition, positionRoom, takePosition } from './ledger/positions.ts';
 import { checkRequest, enterRequest, findRequest, type StoredRequest } from './ledger/requests.ts';
-import { bindWallet, findAccount, makeAccount, newestOwned, nextOwned } from './orders/accounts.ts';
+import { findAccount, makeAccount, newestOwned, nextOwned } from './orders/accounts.ts';
+import { bindWallet } from './orders/binding.ts';
 import { delayedWhere } from './orders/delayed.ts';
 import { closeOrder } from './orders/orders.ts';
 import { RejectReason, type RejectReasonCode } from './orders/reject-reasons.ts';
@@ -257,11 +257,10 @@ function apply(f: Funds, wallet: AccountRow): void {
 function changeSigner(f: Funds, wallet: AccountRow): void {
   const { at, context, i32, signer, t } = f;
   for (const order of ordersOfFormerSigner(f)!) closeOrder(context, order, EndReason.canceled);
-  const former = t.accountI[(wallet << ACCOUNT_I) + Account.binding]!;
-  if (former !== 0 && former !== signer) revokeAgentsOf(context, wallet);
   const isOwn = sameAddress(i32, at + FundsCommand.wallet, i32, at + FundsCommand.signer);
-  if (isOwn) bindWallet(t, wallet, wallet);
-  else bindWallet(t, wallet, signer !== 0 ? signer : makeAccount(t, i32, at + FundsCommand.signer));
+  const known = isOwn ? wallet : signer;
+  const owner = known !== 0 ? known : makeAccount(t, i32, at + FundsCommand.signer);
+  bindWallet(context, wallet, owner);
 }
 
 function drawFees(f: Funds): void {

@@ -112,13 +112,9 @@ export function agentEntries(t: Tables): Int32Array {
   return Int32Array.from(entries);
 }
 
-/** True while orders of an agent may be taken: it is authorised by whoever signs for the wallet now. */
-export function isActiveAgent({ accountI, agentI }: Tables, row: AgentRow): boolean {
-  const w = row << AGENT_I;
-  const binding = (agentI[w + Agent.wallet]! << ACCOUNT_I) + Account.binding;
-  return (
-    agentI[w + Agent.state] === AgentState.active && accountI[binding] === agentI[w + Agent.owner]
-  );
+/** True while orders of an agent may be taken. */
+export function isActiveAgent({ agentI }: Tables, row: AgentRow): boolean {
+  return agentI[(row << AGENT_I) + Agent.state] === AgentState.active;
 }
 
 export function mayTradeMarket({ agentI }: Tables, row: AgentRow, market: MarketRow): boolean {
@@ -328,7 +324,7 @@ function isOpenOfAgent({ orderI }: Tables, row: OrderRow): boolean {
 }
 
 export function auditAgents(t: Tables): void {
-  const { agentF, agentI, agentIndex, agentOrders } = t;
+  const { accountI, agentF, agentI, agentIndex, agentOrders } = t;
   const rows = agentRows(t);
   assert(rows <= AGENTS_MAX, 'agents lie in their table');
   assert(firstAgentEnd(t) === earliestAgentEnd(t), 'the earliest end of an agent is known');
@@ -344,7 +340,9 @@ export function auditAgents(t: Tables): void {
     const spent = agentF[(row << AGENT_F) + Agent.spent]!;
     assert(Number.isInteger(spent) && spent >= 0, 'an agent spends whole micro-units');
     const orders = agentOpenOrders(t, row);
-    const isOpen = agentI[w + Agent.state] === AgentState.active;
+    const isOpen = isActiveAgent(t, row);
+    const signer = accountI[(wallet << ACCOUNT_I) + Account.binding];
+    assert(!isOpen || signer === agentI[w + Agent.owner], 'the signer of a wallet has its agents');
     assert(isOpen || orders.length === 0, 'an agent that has ended has no open orders');
     for (const order of orders) {
       assert(isOpenOfAgent(t, order) && agentOfOrder(t, order) === row, 'an agent lists its own');

@@ -40,19 +40,6 @@ export function makeAccount(t: Tables, key: Int32Array, at: number): AccountRow 
 }
 
 /**
- * Binds a wallet to the account whose key signs for it, and counts it there unless it is that account's own
- * address.
- */
-export function bindWallet(t: Tables, wallet: AccountRow, owner: AccountRow): void {
-  const { accountI, wallets } = t;
-  const at = (wallet << ACCOUNT_I) | Account.binding;
-  const before = accountI[at]!;
-  if (before !== 0 && before !== wallet) wallets[before]! -= 1;
-  if (owner !== wallet) wallets[owner]! += 1;
-  accountI[at] = owner;
-}
-
-/**
  * Puts an order at the head of its owner's list. The list uses slots of the matching core, because those lie close
  * together and the rows of orders do not.
  */

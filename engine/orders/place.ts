@@ -45,7 +45,8 @@ import type {
 } from '../tables/units.ts';
 import { largestScheduleFee } from '../tables/units.ts';
 import { copyFour, copyId, sameAddress } from '../tables/words.ts';
-import { bindWallet, findAccount, makeAccount } from './accounts.ts';
+import { findAccount, makeAccount } from './accounts.ts';
+import { bindWallet } from './binding.ts';
 import { hasPlace } from './books.ts';
 import { delayOrder, hasDelayRoom, mayDelay, takerDelay } from './delayed.ts';
 import { crosses, matchTaker, probeLiquidity } from './match.ts';
@@ -175,9 +176,6 @@ export function placing(context: EngineContext): Applier {
     const makerSlot = maker !== 0 ? maker : makeAccount(t, i32, at + OrderCommand.maker);
     const ownerSlot = isOwnWallet ? makerSlot : ownerOf(context, owner, i32, at);
     if (agent !== 0 && owner === 0) markAgentAccount(t, ownerSlot);
-    if (agent === 0 && t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] !== ownerSlot) {
-      bindWallet(t, makerSlot, ownerSlot);
-    }
     const row = takeOrder(context);
     fillRow(context, row, i32, f64, at, makerSlot, ownerSlot, side, limit);
     if (agent !== 0) t.orderI[(row << ORDER_I) | Order.flags]! |= Flag.agent;
@@ -186,11 +184,14 @@ export function placing(context: EngineContext): Applier {
     if (delay !== 0) {
       delayOrder(context, row, delay);
       context.events.delayed(limit, grid);
-      return RejectReason.accepted;
+    } else {
+      context.events.placed(limit, grid);
+      if (!isCrossing || accept(context, row, type, book, limit))
+        open(row, book, side, limit, ownerSlot);
     }
-    context.events.placed(limit, grid);
-    if (!isCrossing || accept(context, row, type, book, limit))
-      open(row, book, side, limit, ownerSlot);
+    // Only now: orders of agents that this ends were counted by the checks above.
+    if (agent === 0 && t.accountI[(makerSlot << ACCOUNT_I) | Account.binding] !== ownerSlot)
+      bindWallet(context, makerSlot, ownerSlot);
     return RejectReason.accepted;
   };
 }

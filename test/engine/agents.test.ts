@@ -226,6 +226,42 @@ test('another signer of a wallet ends the agents that the one before has authori
   script.compare();
 });
 
+test('an order or an authorisation of another signer ends the agents of the one before, with their orders', () => {
+  const script = new AgentScript();
+  script.fund('deposit', 5, 200 * UNIT).fund('declare', 5, 0, { signer: 7 });
+  const by7 = { wallet: 5, owner: 7 };
+  const buyOf = (id: number, agent: number): string => `buy #${id} 100 @ 0.50 by 5/${agent}`;
+  assert.equal(script.authorise({}, by7), accepted);
+  assert.equal(script.authorise({}, { ...by7, agent: 902 }), accepted);
+  script.do(buyOf(1, AGENT), buyOf(2, 902));
+  assert.equal(script.authorise({}, { wallet: 5, owner: 5, agent: 902 }), accepted);
+  assert.deepEqual(script.view(AGENT, 5).state, 'revoked');
+  assert.deepEqual([script.view(902, 5).state, script.view(902, 5).openOrders], ['active', 0]);
+  assert.equal(script.reason(buyOf(3, AGENT)), agentEnded);
+  script.do(buyOf(4, 902)).compare();
+  for (const delay of [0, 5]) {
+    const wallet = delay === 0 ? 20 : 21;
+    script.fund('deposit', wallet, 100 * UNIT).fund('declare', wallet, 0, { signer: 7 });
+    assert.equal(script.authorise({}, { wallet, owner: 7 }), accepted);
+    script.do(`delay 1 ${delay}`, `buy #${wallet} 100 @ 0.40 by ${wallet}/${AGENT}`);
+    script.do(`sell #${wallet + 100} 9 @ 0.60 by 2`, `buy #${wallet + 200} 9 @ 0.60 by ${wallet}`);
+    const { openOrders, state } = script.view(AGENT, wallet);
+    assert.deepEqual([openOrders, state], [0, 'revoked']);
+    script.do(`at ${wallet}`).compare();
+  }
+});
+
+test('an order that binds may meet the orders of the agents that it ends', () => {
+  const script = new AgentScript();
+  script.fund('deposit', 5, 200 * UNIT).fund('declare', 5, 0, { signer: 7 });
+  script.fund('split', 5, 100 * UNIT);
+  assert.equal(script.authorise({}, { wallet: 5, owner: 7 }), accepted);
+  script.do(`buy #1 60 @ 0.50 by 5/${AGENT}`, 'sell #2 40 @ 0.50 by 5 FOK');
+  assert.equal(script.reason('cancel #1 by 5'), RejectReason.orderNotFound);
+  assert.equal(script.view(AGENT, 5).spent, 20 * UNIT);
+  script.compare();
+});
+
 test('an order that an agent signs binds nothing, and does not make the agent a signer of the wallet', () => {
   const script = authorised().do(`buy #1 10 @ 0.50 by 1/${AGENT} foreign`);
   script.revoke();

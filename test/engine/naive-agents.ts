@@ -38,7 +38,8 @@ interface Surroundings {
   hasAccount(wallet: number): boolean;
   boundTo(wallet: number): number | undefined;
   mayBind(wallet: number, owner: number): boolean;
-  bind(wallet: number, owner: number): void;
+  /** Returns the agents that it ends. */
+  bind(wallet: number, owner: number): NaiveAgent[];
   reserveOf(order: NaiveOrder, market: NaiveMarket, isDelayed: boolean): bigint;
 }
 
@@ -98,17 +99,15 @@ export class NaiveAgents {
     const refused = this.#refusedTerms(line, terms, now);
     if (refused !== RejectReason.accepted) return refused;
     if (!this.#around.mayBind(wallet, owner)) return RejectReason.tooManyWallets;
-    if (found === undefined) {
-      const agents = this.ofWallet(wallet);
-      const made: NaiveAgent = { wallet, agent, owner, terms, state: 'active', paid: [] };
-      const place = agents.findIndex(
-        (each) => each.state !== 'active' && this.#spent(each, now) === 0n,
-      );
-      if (agents.length < OF_WALLET) agents.push(made);
-      else if (place < 0) return RejectReason.agentsFull;
-      else agents[place] = made;
-    } else Object.assign(found, { owner, terms, state: 'active' });
-    this.#around.bind(wallet, owner);
+    const agents = this.ofWallet(wallet);
+    const ofEnded = agents.findIndex(
+      (each) => each.state !== 'active' && this.#spent(each, now) === 0n,
+    );
+    const place = agents.length < OF_WALLET ? agents.length : ofEnded;
+    if (found === undefined && place < 0) return RejectReason.agentsFull;
+    ended.push(...this.#around.bind(wallet, owner));
+    if (found !== undefined) Object.assign(found, { owner, terms, state: 'active' });
+    else agents[place] = { wallet, agent, owner, terms, state: 'active', paid: [] };
     return RejectReason.accepted;
   }
 
@@ -143,9 +142,8 @@ export class NaiveAgents {
   refusal({ maker, shares, signer }: OrderLine, market: number): RejectReasonCode | undefined {
     const agent = this.find(maker, signer);
     if (agent === undefined) return undefined;
-    const { owner, state, terms } = agent;
-    if (state !== 'active' || this.#around.boundTo(maker) !== owner) return RejectReason.agentEnded;
-    const { markets, size } = terms;
+    if (agent.state !== 'active') return RejectReason.agentEnded;
+    const { markets, size } = agent.terms;
     if (markets.length > 0 && !markets.includes(market)) return RejectReason.agentMarket;
     return shares > BigInt(size) ? RejectReason.agentSize : RejectReason.accepted;
   }

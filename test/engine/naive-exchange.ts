@@ -114,10 +114,9 @@ export class NaiveExchange {
    */
   changeSigner(wallet: number, signer: number): number[] {
     const before = this.#bindings.get(wallet);
-    this.#bindings.set(wallet, signer);
+    const agents = this.bind(wallet, signer);
     const out = settlement();
     if (before === undefined || before === signer) return [];
-    const agents = this.purse?.agents.end((each) => each.wallet === wallet, 'revoked') ?? [];
     const isIts = (order: NaiveOrder): boolean =>
       (order.line.maker === wallet && order.line.signer === before) ||
       this.purse?.agents.isSignedBy(order, agents) === true;
@@ -127,14 +126,18 @@ export class NaiveExchange {
 
   /** Cancels the open orders of agents; returns their ids. */
   endAgents(agents: readonly NaiveAgent[], out = settlement()): number[] {
+    if (agents.length === 0) return [];
     const isIts = (order: NaiveOrder): boolean => this.purse!.agents.isSignedBy(order, agents);
     this.#closeWhere(isIts, 'canceled', out);
     return out.ended.map(({ id }) => id);
   }
 
-  /** Binds a wallet as an order of its signer does. */
-  bind(wallet: number, signer: number): void {
+  /** Binds a wallet as an order of its signer does; returns the agents that this ends. */
+  bind(wallet: number, signer: number): NaiveAgent[] {
+    const before = this.#bindings.get(wallet);
     this.#bindings.set(wallet, signer);
+    if (this.purse === undefined || before === undefined || before === signer) return [];
+    return this.purse.agents.end((each) => each.wallet === wallet, 'revoked');
   }
 
   /** Marks a market as resolved: no change makes it trade again. */
@@ -509,16 +512,14 @@ export class NaiveExchange {
     const unmatched = this.#matchRefusal(taker, market, plan, out);
     if (unmatched !== RejectReason.accepted) return unmatched;
     this.#accepted.add(line.id);
-    if (agent === undefined) this.#bindings.set(line.maker, line.signer);
-    else this.purse!.agents.accepted(line);
+    if (agent !== undefined) this.purse!.agents.accepted(line);
     if (isDelayed) {
       const due = this.#time + delay * 1_000;
       const expiry = line.expiration === 0 ? due : line.expiration * 1_000;
       market.delayed.push({ order: taker, due: Math.min(due, expiry) });
       out.waits = true;
-      return RejectReason.accepted;
-    }
-    this.#execute(taker, market, plan, out, line.settlement);
+    } else this.#execute(taker, market, plan, out, line.settlement);
+    if (agent === undefined) this.endAgents(this.bind(line.maker, line.signer), out);
     return RejectReason.accepted;
   }
 

@@ -163,7 +163,7 @@ export class NaiveLedger {
       mayBind: (maker, signer) => exchange.mayHaveWallet({ maker, signer }),
       bind: (wallet, owner) => {
         this.#wallets.add(owner);
-        exchange.bind(wallet, owner);
+        return exchange.bind(wallet, owner);
       },
       reserveOf: (order, market, isDelayed) =>
         isDelayed

@@ -189,7 +189,12 @@ function endsAsASet({ kind }: Command): boolean {
 
 /** Orders that a command ended, in an order that two exchanges share. */
 export function comparableEnds(command: Command, outcome: Outcome): readonly EndLine[] {
-  return endsAsASet(command) ? [...outcome.ended].sort((a, b) => a.id - b.id) : outcome.ended;
+  const byId = (ended: readonly EndLine[]): EndLine[] => [...ended].sort((a, b) => a.id - b.id);
+  if (endsAsASet(command)) return byId(outcome.ended);
+  // An order that binds its wallet to another signer cancels those of agents, in no documented order.
+  const isOfAgent = ({ reason }: EndLine): boolean => reason === 'canceled';
+  const others = outcome.ended.filter((end) => !isOfAgent(end));
+  return [...others, ...byId(outcome.ended.filter(isOfAgent))];
 }
 
 /** An outcome as one line of text: two exchanges agree when their lines do. */
