@@ -27,11 +27,13 @@ import {
   MICRO,
   type MicroShares,
   mulDivFloor,
+  type OrderRow,
   type Ticks,
   type TicksPerUnit,
   type TokenRow,
 } from '../tables/units.ts';
 import { hasPlace } from './books.ts';
+import { mayEnd } from './match.ts';
 
 /** @internal Tests reach the bound. Levels of one walk. */
 export const PREVIEW_LEVELS_MAX = 1_000;
@@ -114,12 +116,13 @@ export function readTerms(t: Tables, ticket: Ticket, out: FacingOrders): void {
 
 /**
  * Reads what a ticket of an account would meet under terms that were just read; 0 = an account without orders. Returns
- * false when a writer was inside since; then `out` is invalid.
+ * false when a writer was inside since; then `out` is invalid. `agent`: as of mayEnd().
  */
 export function readFacing(
   t: Tables,
   ticket: Ticket,
   account: AccountRow | 0,
+  agent: number,
   out: FacingOrders,
 ): boolean {
   if (!out.isReadable) return false;
@@ -135,7 +138,7 @@ export function readFacing(
   out.best = best === NO_LEVEL ? 0 : own(best);
   const isLevel = out.limit !== 0 && matching.levels(book) === grid;
   out.atLimit = isLevel ? matching.quantityAt(book, own(out.limit)) : 0;
-  const isRead = visitSide(matching, book, facing, visitor(t, ticket, account, own, out));
+  const isRead = visitSide(matching, book, facing, visitor(t, ticket, account, agent, own, out));
   return isRead && Atomics.load(bookI, (book << BOOK_I) + Book.version) === out.version;
 }
 
@@ -153,6 +156,7 @@ function visitor(
   t: Tables,
   { amount, isBuy, shares, token }: Ticket,
   account: AccountRow | 0,
+  agent: number,
   own: (tick: number) => Ticks,
   out: FacingOrders,
 ): (tick: number, size: number, word: number) => boolean {
@@ -178,7 +182,7 @@ function visitor(
     visited += 1;
     const order = word << ORDER_I;
     if (policy !== SelfTrade.allow && orderI[order + Order.maker] === account) {
-      if (policy === SelfTrade.cancelMaker) return true;
+      if (policy === SelfTrade.cancelMaker && mayEnd(t, word as OrderRow, agent)) return true;
       out.stop = ticks;
       return false;
     }

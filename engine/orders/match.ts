@@ -10,6 +10,7 @@ import * as core from '../context.ts';
 import * as events from '../events.ts';
 import * as codes from '../tables/codes.ts';
 import * as layout from '../tables/layout.ts';
+import type { Tables } from '../tables/tables.ts';
 import type { AccountRow, BookRow, MicroShares, OrderRow, Ticks } from '../tables/units.ts';
 import { closeOrder, closeRested } from './orders.ts';
 import { settleFill } from './settle-fill.ts';
@@ -21,6 +22,9 @@ const { EventKind } = events;
 const { SelfTrade } = core;
 const { NO_LEVEL, Side } = matching;
 
+/** No row of an account. */
+export const NEW_AGENT = -1;
+
 /** True when a resting level is within the limit of a taker on the other side. */
 export function crosses(side: matching.Side, level: number, limit: Ticks): boolean {
   return level !== NO_LEVEL && (side === Side.bid ? level <= limit : level >= limit);
@@ -28,7 +32,8 @@ export function crosses(side: matching.Side, level: number, limit: Ticks): boole
 
 /**
  * Counts the quantity that a taker could match inside its limit, up to `wanted`, into context.probedQuantity.
- * context.probeStopped is true when an order of its own account stops it first. Changes nothing.
+ * context.probeStopped is true when an order of its own account stops it first. Changes nothing. `agent`: as of
+ * mayEnd().
  */
 export function probeLiquidity(
   context: EngineContext,
@@ -36,6 +41,7 @@ export function probeLiquidity(
   side: matching.Side,
   limit: Ticks,
   account: AccountRow | 0,
+  agent: number,
   wanted: MicroShares,
 ): void {
   const { t } = context;
@@ -46,14 +52,14 @@ export function probeLiquidity(
     return;
   }
   const skips = policy === SelfTrade.cancelMaker;
-  const own = findOwn(context, book, side, limit, account, wanted, skips);
+  const own = findOwn(context, book, side, limit, account, agent, wanted, skips);
   context.probeStopped = own !== 0;
 }
 
 /**
  * First order of an account that a taker would meet within its limit before `wanted` is filled; 0 = none. Leaves
  * the quantity of others before it, up to `wanted`, in context.probedQuantity. With `skips` the account's own
- * orders are passed over, and none is found.
+ * orders are passed over where the taker may end them.
  */
 function findOwn(
   context: EngineContext,
@@ -61,6 +67,7 @@ function findOwn(
   side: matching.Side,
   limit: Ticks,
   account: AccountRow,
+  agent: number,
   wanted: number,
   skips: boolean,
 ): OrderRow | 0 {
@@ -78,7 +85,7 @@ function findOwn(
       const maker = m.userData(restingSlot) as OrderRow;
       if (t.orderI[(maker << ORDER_I) | Order.maker] !== account)
         quantity += m.remaining(restingSlot);
-      else if (!skips) {
+      else if (!skips || !mayEnd(t, maker, agent)) {
         own = maker;
         break;
       }
@@ -88,6 +95,24 @@ function findOwn(
   }
   context.probedQuantity = Math.min(quantity, wanted) as MicroShares;
   return own;
+}
+
+/**
+ * True for an order of the taker's account that self-trade may end: an agent ends those that it signed alone. `agent`:
+ * account of the agent that signed the taker; 0 = no agent did, NEW_AGENT = an agent that has no account yet.
+ */
+export function mayEnd(
+  { orderI }: Pick<Tables, 'orderI'>,
+  order: OrderRow,
+  agent: number,
+): boolean {
+  return agent === 0 || orderI[(order << ORDER_I) | Order.owner] === agent;
+}
+
+/** Agent of an order in the meaning of mayEnd(). */
+export function agentOf({ orderI }: Pick<Tables, 'orderI'>, order: OrderRow): number {
+  const offset = order << ORDER_I;
+  return (orderI[offset | Order.flags]! & Flag.agent) === 0 ? 0 : orderI[offset | Order.owner]!;
 }
 
 /**
@@ -111,13 +136,15 @@ export function matchTaker(
     return false;
   }
   const account = t.orderI[offset | Order.maker]! as AccountRow;
+  const agent = agentOf(t, taker);
   for (;;) {
     const remaining = t.orderF[(taker << ORDER_F) | Order.remaining]!;
-    const own = findOwn(context, book, side, limit, account, remaining, false);
+    const own = findOwn(context, book, side, limit, account, agent, remaining, false);
     const others = context.probedQuantity;
     if (others > 0) fillUpTo(context, taker, book, side, limit, others);
     if (own === 0) return false;
-    if (policy !== SelfTrade.cancelTaker) closeOrder(context, own, EndReason.selfTrade);
+    if (policy === SelfTrade.cancelTaker || !mayEnd(t, own, agent)) return true;
+    closeOrder(context, own, EndReason.selfTrade);
     if (policy !== SelfTrade.cancelMaker) return true;
   }
 }

@@ -21,7 +21,7 @@ import {
 } from '../tables/layout.ts';
 import type { AccountRow, BookRow, MicroShares, OrderRow, Ticks } from '../tables/units.ts';
 import { stopDelay } from './delayed.ts';
-import { crosses } from './match.ts';
+import { agentOf, crosses } from './match.ts';
 import { closeUnrested, opening } from './orders.ts';
 import { accept, checkMatch, isResting, mayRest } from './place.ts';
 import { RejectReason } from './reject-reasons.ts';
@@ -88,7 +88,8 @@ function refusal(
     if (!isCrossing) return EndReason.none;
   }
   const flags = type << OrderFlag.typeShift;
-  const reason = checkMatch(context, flags, book, side, limit, best, maker, shares);
+  const agent = agentOf(t, row);
+  const reason = checkMatch(context, flags, book, side, limit, best, maker, agent, shares);
   if (reason === RejectReason.accepted) return EndReason.none;
   return reason === RejectReason.selfTrade ? EndReason.selfTrade : EndReason.unmatched;
 }

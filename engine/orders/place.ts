@@ -49,7 +49,7 @@ import { findAccount, makeAccount } from './accounts.ts';
 import { bindWallet } from './binding.ts';
 import { hasPlace } from './books.ts';
 import { delayOrder, hasDelayRoom, mayDelay, takerDelay } from './delayed.ts';
-import { crosses, matchTaker, probeLiquidity } from './match.ts';
+import { crosses, matchTaker, mayEnd, NEW_AGENT, probeLiquidity } from './match.ts';
 import {
   closeOrder,
   closeUnrested,
@@ -169,7 +169,8 @@ export function placing(context: EngineContext): Applier {
       if (agent !== 0 && !mayListAgentOrder(t, agent)) return RejectReason.tooManyOpen;
     }
     if (isCrossing || !isResting(type)) {
-      const unmatched = checkMatch(context, flags, book, side, limit, best, maker, shares);
+      const ender = agent === 0 ? 0 : owner || NEW_AGENT;
+      const unmatched = checkMatch(context, flags, book, side, limit, best, maker, ender, shares);
       if (unmatched !== RejectReason.accepted) return unmatched;
     }
     if ((flags & OrderFlag.trial) !== 0) return RejectReason.accepted;
@@ -358,7 +359,7 @@ function checkRoom(
 
 /**
  * Returns the reason for which post-only, FOK, FAK or self-trade refuse the order. `best`: best level of the other
- * side.
+ * side; `agent`: as of mayEnd().
  */
 export function checkMatch(
   context: EngineContext,
@@ -368,6 +369,7 @@ export function checkMatch(
   limit: Ticks,
   best: number,
   maker: AccountRow | 0,
+  agent: number,
   shares: MicroShares,
 ): RejectReasonCode {
   const isCrossing = crosses(side, best, limit);
@@ -379,15 +381,16 @@ export function checkMatch(
   const type = (flags >>> OrderFlag.typeShift) & 3;
   const policy = context.selfTrade();
   if (type === OrderType.FOK) {
-    probeLiquidity(context, book, side, limit, maker, shares);
+    probeLiquidity(context, book, side, limit, maker, agent, shares);
     if (context.probedQuantity === shares) return RejectReason.accepted;
     return context.probeStopped ? RejectReason.selfTrade : RejectReason.fokUnfilled;
   }
   if (isCrossing && policy !== SelfTrade.allow) {
-    probeLiquidity(context, book, side, limit, maker, 1 as MicroShares);
+    probeLiquidity(context, book, side, limit, maker, agent, 1 as MicroShares);
     if (context.probedQuantity === 0 && context.probeStopped) {
       const isTrial = (flags & OrderFlag.trial) !== 0;
-      if (policy === SelfTrade.cancelBoth && !isTrial) cancelFirst(context, book, best as Ticks);
+      if (policy === SelfTrade.cancelBoth && !isTrial)
+        cancelFirst(context, book, best as Ticks, agent);
       return RejectReason.selfTrade;
     }
     if (context.probedQuantity > 0) return RejectReason.accepted;
@@ -399,10 +402,12 @@ export function checkMatch(
 }
 
 /** Ends the maker under cancel-both, though the taker is refused. */
-function cancelFirst(context: EngineContext, book: BookRow, tick: Ticks): void {
+function cancelFirst(context: EngineContext, book: BookRow, tick: Ticks, agent: number): void {
   const { matching: m } = context.t;
+  const first = m.userData(m.first(book, tick)) as OrderRow;
+  if (!mayEnd(context.t, first, agent)) return;
   context.changes += 1;
-  closeOrder(context, m.userData(m.first(book, tick)) as OrderRow, EndReason.selfTrade);
+  closeOrder(context, first, EndReason.selfTrade);
 }
 
 function ownerOf(

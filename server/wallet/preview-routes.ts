@@ -12,6 +12,7 @@ import {
   readTerms,
   type Ticket,
 } from '../../engine/orders/facing-orders.ts';
+import { NEW_AGENT } from '../../engine/orders/match.ts';
 import { type Payer, readPayer } from '../../engine/orders/payer.ts';
 import { previewOrder } from '../../engine/orders/preview.ts';
 import { RejectReason, type RejectReasonCode } from '../../engine/orders/reject-reasons.ts';
@@ -100,6 +101,8 @@ interface Found {
   readonly negRisk: boolean;
   readonly isSeasonEnding: boolean;
   readonly account: AccountRow | 0;
+  /** As of mayEnd(). */
+  readonly agent: number;
   /** Both undefined where nobody in particular asks. */
   readonly wallet?: Uint8Array;
   readonly payer?: Payer;
@@ -163,17 +166,18 @@ class Previews {
       negRisk: (marketFlags(tables, market) & MarketFlag.negRisk) !== 0,
       isSeasonEnding: seasonIsEnding(tables),
     };
-    if (caller === undefined) return { ...found, account: 0 };
+    if (caller === undefined) return { ...found, account: 0, agent: 0 };
     const { account, agent, owner, wallet } = this.accountsOf(signatureType, caller.address, named);
     const isOwn = sameBytes(wallet, caller.address);
     const payer = readPayer(tables, account, owner, isOwn, token, agent, this.parts.now());
-    return { ...found, account, wallet, payer };
+    const ender = agent === 0 ? 0 : owner || NEW_AGENT;
+    return { ...found, account, agent: ender, wallet, payer };
   }
 
   /** Reads the book under its version; undefined where it has changed since. */
   private see(ticket: Ticket, found: Found) {
     const { book } = this;
-    if (!readFacing(this.parts.tables, ticket, found.account, book)) return undefined;
+    if (!readFacing(this.parts.tables, ticket, found.account, found.agent, book)) return undefined;
     const { batch, isSeasonEnding, negRisk, payer, wallet } = found;
     const order = previewOrder(ticket, book, payer);
     const preview = isSeasonEnding ? { ...order, reason: RejectReason.seasonEnding } : order;

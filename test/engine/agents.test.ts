@@ -262,6 +262,29 @@ test('an order that binds may meet the orders of the agents that it ends', () =>
   script.compare();
 });
 
+test('an agent ends no order of its owner by self-trade, and its own as the setting says', () => {
+  for (const policy of ['cancel-taker', 'cancel-maker', 'cancel-both']) {
+    const script = authorised().do(`policy ${policy}`, 'buy #1 50 @ 0.40 by 1');
+    script.do('buy #2 5 @ 0.41 by 2', 'sell #3 50 @ 0.60 by 1');
+    const byAgent = (id: number, line: string): number =>
+      script.reason(`${line.replace(' ', ` #${id} `)} by 1/${AGENT}`);
+    const { selfTrade } = RejectReason;
+    // Its first order: the agent has no account yet.
+    assert.equal(byAgent(4, 'buy 1 @ 0.60'), selfTrade, policy);
+    assert.equal(byAgent(5, 'buy 1 @ 0.60 FOK'), selfTrade, policy);
+    assert.equal(byAgent(6, 'sell 9 @ 0.40'), accepted, policy);
+    assert.equal(byAgent(7, 'sell 1 @ 0.40 FAK'), selfTrade, policy);
+    assert.equal(byAgent(8, 'buy 9 @ 0.50'), accepted, policy);
+    const isEnded = policy === 'cancel-maker';
+    assert.equal(byAgent(9, 'sell 9 @ 0.50'), isEnded ? accepted : selfTrade, policy);
+    const left = policy === 'cancel-taker' ? accepted : RejectReason.orderNotFound;
+    assert.equal(script.reason(`cancel #8 by ${AGENT}`), left, policy);
+    script.do('delay 1 5', 'sell #11 9 @ 0.55 by 2');
+    assert.equal(byAgent(10, 'buy 9 @ 0.60'), accepted, policy);
+    script.do('cancel #11 by 2', 'at 30', 'cancel #1 by 1', 'cancel #3 by 1').compare();
+  }
+});
+
 test('an order that an agent signs binds nothing, and does not make the agent a signer of the wallet', () => {
   const script = authorised().do(`buy #1 10 @ 0.50 by 1/${AGENT} foreign`);
   script.revoke();

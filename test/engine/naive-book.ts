@@ -74,6 +74,8 @@ export interface Plan {
   readonly filled: bigint;
   /** Order of the same account that ended the walk. */
   readonly stoppedBy: NaiveOrder | undefined;
+  /** True where an agent is stopped by an order that it did not sign, which stays. */
+  readonly isKept: boolean;
 }
 
 export interface Settlement {
@@ -182,7 +184,7 @@ export class NaiveMarket {
   }
 
   /** Plans the fills of a taker without changing anything. */
-  plan(taker: NaiveOrder, policy: Policy): Plan {
+  plan(taker: NaiveOrder, policy: Policy, isOfAgent: boolean): Plan {
     const { side, token, maker: account } = taker.line;
     const reachable: { maker: NaiveOrder; price: number }[] = [];
     for (const maker of this.open) {
@@ -198,7 +200,8 @@ export class NaiveMarket {
     for (const { maker } of reachable) {
       if (filled === taker.remaining) break;
       if (policy !== 'allow' && maker.line.maker === account) {
-        if (policy !== 'cancel-maker') return { steps, filled, stoppedBy: maker };
+        const isKept = isOfAgent && maker.line.signer !== taker.line.signer;
+        if (isKept || policy !== 'cancel-maker') return { steps, filled, stoppedBy: maker, isKept };
         steps.push({ maker, size: 0n });
         continue;
       }
@@ -206,7 +209,7 @@ export class NaiveMarket {
       steps.push({ maker, size });
       filled += size;
     }
-    return { steps, filled, stoppedBy: undefined };
+    return { steps, filled, stoppedBy: undefined, isKept: false };
   }
 
   levelTotal(token: number, side: SideName, price: number): bigint {

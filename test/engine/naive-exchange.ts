@@ -313,7 +313,8 @@ export class NaiveExchange {
     const isLow = line.feeRateBps < market.terms.baseFeeBps;
     if (!market.terms.tradable || isLow || !this.#mayRest(line)) return 'unmatched';
     const taker = { ...order, arrival: this.#nextArrival() };
-    const plan = market.plan(taker, this.#policy);
+    const isOfAgent = this.purse?.agents.isOfAgent(line.id) === true;
+    const plan = market.plan(taker, this.#policy, isOfAgent);
     const refusal = this.#matchRefusal(taker, market, plan, out);
     if (refusal === RejectReason.selfTrade) return 'selfTrade';
     if (refusal !== RejectReason.accepted) return 'unmatched';
@@ -487,7 +488,7 @@ export class NaiveExchange {
       remaining: line.shares,
       paid: 0n,
     };
-    const plan = market.plan(taker, this.#policy);
+    const plan = market.plan(taker, this.#policy, agent !== undefined);
     const takes = plan.steps.length > 0 || plan.stoppedBy !== undefined;
     const isTaker = takes && line.side === 'BUY' && !line.postOnly;
     const fee = isTaker ? market.largestFee(line.shares, price) : 0n;
@@ -592,7 +593,8 @@ export class NaiveExchange {
       return plan.stoppedBy === undefined ? RejectReason.fokUnfilled : RejectReason.selfTrade;
     }
     if (plan.filled === 0n && plan.stoppedBy !== undefined) {
-      if (this.#policy === 'cancel-both') this.#cancelMaker(plan.stoppedBy, market, out);
+      const isCanceled = this.#policy === 'cancel-both' && !plan.isKept;
+      if (isCanceled) this.#cancelMaker(plan.stoppedBy, market, out);
       return RejectReason.selfTrade;
     }
     if (line.type === 'FAK' && plan.filled === 0n) return RejectReason.fakUnfilled;
@@ -633,7 +635,7 @@ export class NaiveExchange {
         market.touch(taker.line.token, this.#time);
       }
     }
-    if (plan.stoppedBy !== undefined && this.#policy === 'cancel-both') {
+    if (plan.stoppedBy !== undefined && this.#policy === 'cancel-both' && !plan.isKept) {
       this.#cancelMaker(plan.stoppedBy, market, out);
     }
     if (taker.remaining === 0n) market.close(taker, 'filled', out);

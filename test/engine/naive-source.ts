@@ -90,9 +90,11 @@ function setLevel(
   if (before?.remaining === level.remaining) return RejectReason.accepted;
   if (before !== undefined) return replace(exchange, market, level, place, time);
   if (!exchange.purse!.covers(level.line)) return RejectReason.notEnough;
-  const plan = market.plan(level, 'allow');
+  const plan = market.plan(level, 'allow', false);
   const reach = { ...level, remaining: AMOUNT_MAX * AMOUNT_MAX };
-  const isCrossed = market.plan(reach, 'allow').steps.some(({ maker }) => maker.line.id === NO_ID);
+  const isCrossed = market
+    .plan(reach, 'allow', false)
+    .steps.some(({ maker }) => maker.line.id === NO_ID);
   if (isCrossed) return RejectReason.sourceCrossed;
   if (plan.steps.length > 0 && !market.terms.tradable) return RejectReason.marketNotReady;
   const isPaid = plan.steps.length === 0 || covers(exchange, market, level);

@@ -66,7 +66,7 @@ function rowOf({ engine }: Simulator, account: number): AccountRow | 0 {
 
 function read({ engine }: Simulator, ticket: Ticket, account: AccountRow | 0): boolean {
   readTerms(engine.t, ticket, book);
-  return readFacing(engine.t, ticket, account, book);
+  return readFacing(engine.t, ticket, account, 0, book);
 }
 
 function preview(exchange: Simulator, account: number, asked: Asked): Preview {
@@ -334,5 +334,5 @@ test('a book that is being written is not read', () => {
   bookI[version]! += 1;
   assert.equal(read(exchange, ticket, 0), true, 'and left');
   bookI[version]! += 2;
-  assert.equal(readFacing(exchange.engine.t, ticket, 0, book), false, 'its terms are older');
+  assert.equal(readFacing(exchange.engine.t, ticket, 0, 0, book), false, 'its terms are older');
 });
