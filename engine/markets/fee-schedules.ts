@@ -36,21 +36,24 @@ export function setFeeSchedule(
   touchBooks(context, market);
   const waiting = delayedIn(context, market);
   const hasLedger = state[State.ledger] !== 0;
+  const before = hasLedger
+    ? Array.from(waiting, (row) => delayedCash(context.t, row as OrderRow))
+    : [];
   if (hasLedger) for (const row of waiting) reserveDelayed(context, row as OrderRow, -1);
   marketI[offset + Market.feeRate] = rate;
   marketI[offset + Market.feeExponent] = rate === 0 ? 0 : exponent;
   marketI[offset + Market.feeRebate] = rate === 0 ? 0 : rebate;
   const minSize = marketF[(market << MARKET_F) + Market.minSize]! as MicroShares;
   context.events.market(market, false, marketI[offset + Market.baseFeeBps]!, minSize);
-  if (hasLedger) holdAgain(context, waiting);
+  if (hasLedger) holdAgain(context, waiting, before);
   return RejectReason.accepted;
 }
 
 /**
  * Reserves the money of delayed orders for a new fee, in order of arrival; those that cannot pay it end, and those whose
- * agent may not, the newest first.
+ * agent may not, the newest first. A fee that falls ends none. `before`: what each has reserved.
  */
-function holdAgain(context: EngineContext, waiting: Int32Array): void {
+function holdAgain(context: EngineContext, waiting: Int32Array, before: readonly number[]): void {
   const { t } = context;
   for (const each of waiting) {
     const row = each as OrderRow;
@@ -60,9 +63,10 @@ function holdAgain(context: EngineContext, waiting: Int32Array): void {
     reserveDelayed(context, row, 1);
     if (isShort) closeOrder(context, row, EndReason.unmatched);
   }
-  for (const each of waiting.toReversed()) {
-    const row = each as OrderRow;
-    if (exceedsAgent(context, row)) closeOrder(context, row, EndReason.unmatched);
+  for (let i = waiting.length - 1; i >= 0; i--) {
+    const row = waiting[i]! as OrderRow;
+    const hasRisen = delayedCash(t, row) > before[i]!;
+    if (hasRisen && exceedsAgent(context, row)) closeOrder(context, row, EndReason.unmatched);
   }
 }
 

@@ -655,7 +655,8 @@ export const REFUSALS = {
   AGENTS_FULL: {
     status: 409,
     texts: ['no room for another agent'],
-    detail: 'a wallet has 8 agents at a time, and a node 8192: revoke one first',
+    detail:
+      'a wallet has 8 agents, and a node 8192: revoke one that has paid nothing on this UTC day, or wait for the next',
     reasons: [RejectReason.agentsFull],
   },
   UNKNOWN_AGENT: {

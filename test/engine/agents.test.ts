@@ -194,6 +194,17 @@ test('a delayed purchase reserves its largest fee, and ends where a higher one w
   script.compare();
 });
 
+test('a fee that falls ends no delayed purchase, also where the cash was lowered meanwhile', () => {
+  const script = authorised().do('fees 1 0.02 1', 'delay 1 5', 'sell #1 200 @ 0.50 by 2');
+  script.do(`buy #2 80 @ 0.50 by 1/${AGENT}`);
+  assert.equal(script.authorise({ cash: 10 * UNIT }), accepted);
+  script.do('fees 1 0.01 1');
+  assert.equal(script.view().openOrders, 1);
+  script.do('fees 1 0.011 1');
+  assert.equal(script.view().openOrders, 0);
+  script.compare();
+});
+
 test('a purchase that fails later stays spent', () => {
   const script = authorised().do('sell #1 60 @ 0.50 by 2');
   script.do(`buy #2 60 @ 0.50 by 1/${AGENT} fails 500`, 'at 4');

@@ -328,7 +328,7 @@ export class NaiveExchange {
   }
 
   /** Reserves the money of delayed orders for a new fee, in order of arrival. */
-  #holdAgain(market: NaiveMarket, out: Settlement): void {
+  #holdAgain(market: NaiveMarket, dearer: ReadonlySet<unknown>, out: Settlement): void {
     const waiting = market.delayed;
     market.delayed = [];
     for (const each of waiting) {
@@ -338,7 +338,8 @@ export class NaiveExchange {
       else market.delayed.push(each);
     }
     for (const each of market.delayed.toReversed()) {
-      if (this.purse?.agents.exceeds(each.order, this.#time) !== true) continue;
+      const isOver = this.purse?.agents.exceeds(each.order, this.#time) === true;
+      if (!isOver || !dearer.has(each)) continue;
       market.delayed = market.delayed.filter((other) => other !== each);
       market.close(each.order, 'unmatched', out);
     }
@@ -413,9 +414,12 @@ export class NaiveExchange {
       exponent <= 4;
     if (!isValid || takesMoreThanProceeds(line, market.terms.grid))
       return RejectReason.feeScheduleInvalid;
+    const feeOf = ({ line, price }: NaiveOrder): bigint => market.largestFee(line.shares, price);
+    const before = new Map(market.delayed.map(({ order }) => [order, feeOf(order)]));
     market.schedule = rate === 0 ? undefined : { exponent, rate, rebate };
     market.touchAll(this.#time);
-    this.#holdAgain(market, out);
+    const dearer = market.delayed.filter(({ order }) => feeOf(order) > before.get(order)!);
+    this.#holdAgain(market, new Set(dearer), out);
     return RejectReason.accepted;
   }
 
