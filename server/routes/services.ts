@@ -53,7 +53,7 @@ import { isInvited } from '../wallet/invitations.ts';
 import type { LedgerCommands } from '../wallet/ledger-commands.ts';
 import { PortfolioReads } from '../wallet/portfolio-routes.ts';
 import { ProfitPoints } from '../wallet/profit-points.ts';
-import { isAgentOfAny, WalletAccess } from '../wallet/wallet-access.ts';
+import { isAgentOfInvited, WalletAccess } from '../wallet/wallet-access.ts';
 import { AppFiles } from './app-files.ts';
 import { appIsOn } from './app-routes.ts';
 import { documentsOf } from './documented.ts';
@@ -291,7 +291,7 @@ function eventMarketsOf({ catalog }: RouteParts): (id: string) => Promise<readon
 
 function admission({ config, tables }: RouteParts): (address: Uint8Array) => boolean {
   if (!config.invites) return () => true;
-  return (address) => isInvited(tables, address) || isAgentOfAny(tables, address);
+  return (address) => isInvited(tables, address) || isAgentOfInvited(tables, address);
 }
 
 /** Undefined also where each invitation brings its own cash. */

@@ -3,11 +3,19 @@
  *
  * Thread: I/O, while workers write.
  */
-import { agentsOfAddress, findAgent, isActiveAgent } from '../../engine/ledger/agents.ts';
+import { findInvited } from '../../engine/invites.ts';
+import {
+  agentsOfAddress,
+  agentView,
+  findAgent,
+  isActiveAgent,
+} from '../../engine/ledger/agents.ts';
+import { cashTotal } from '../../engine/ledger/reads.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { addressAt, walletSigner } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
+import type { AccountRow } from '../../engine/tables/units.ts';
 import { sameAddress } from '../../engine/tables/words.ts';
 import { type WalletFactories, Wallets } from '../auth/wallet-factory.ts';
 import { errorBody } from '../common/error-bodies.ts';
@@ -75,7 +83,16 @@ export function wordsOf(address: Uint8Array): Int32Array {
   return bytesToWords(address, new Int32Array(ADDRESS_WORDS));
 }
 
-/** True for an active agent of any wallet. */
-export function isAgentOfAny(t: Tables, address: Uint8Array): boolean {
-  return agentsOfAddress(t, wordsOf(address), 0).some((row) => isActiveAgent(t, row));
+/**
+ * True for an active agent of a wallet that has cash, or that was invited itself or by its signer. An agent of another
+ * agent's empty wallet is none, so that one invitation brings no chain of keys.
+ */
+export function isAgentOfInvited(t: Tables, address: Uint8Array): boolean {
+  const isMember = (account: AccountRow | 0): boolean =>
+    account !== 0 && findInvited(t, t.accountI, addressAt(account)) !== 0;
+  return agentsOfAddress(t, wordsOf(address), 0).some((row) => {
+    if (!isActiveAgent(t, row)) return false;
+    const { wallet } = agentView(t, row, 0);
+    return cashTotal(t, wallet) > 0 || isMember(wallet) || isMember(walletSigner(t, wallet));
+  });
 }

@@ -13,7 +13,8 @@ import { CHAIN_ID, seconds } from '../common/traders.ts';
 
 const SETTINGS = { LEDGER: 'on', INVITES: 'on', FAUCET: '1000', KEYS_PER_HOUR: '1' };
 const dataDir = temporaryDirectory();
-await withMarkets(dataDir, [{ id: 1 }]);
+const [market] = await withMarkets(dataDir, [{ id: 1 }]);
+const [tokenId = ''] = market!.tokenIds;
 let operator = await OperatorNode.start(dataDir, SETTINGS);
 
 const walletOf = (name: string): Wallet => Wallet.fromSeed(`invited ${name}`);
@@ -179,6 +180,31 @@ test('operators see numbers and no codes, and revoke what is open', async () => 
     for (const link of links) assert(!text.includes(link.slice(-32)));
   const csv = await run('create', '--csv');
   assert.match(csv.stdout, /^code,link\n[0-9a-f]{32},\n$/);
+});
+
+test('an agent of an invited wallet has a key, and brings none to agents of its own', async () => {
+  await made([codeOf(150)]);
+  const [owner, agent, next] = [walletOf('judy'), walletOf('agent'), walletOf('next')];
+  const trio = (await redeem(owner, { code: codeOf(150) })).json as ApiKey;
+  const url = `http://127.0.0.1:${operator.node.port}`;
+  const bounds = {
+    cashPerDay: '50',
+    maxOrderSize: '100',
+    markets: 'all' as const,
+    end: Number(seconds(3_600)),
+  };
+  const client = await NodeClient.connect(url, { wallet: owner, key: trio });
+  await client.authorizeAgent({ ...bounds, agent: agent.address });
+  const { status, json } = await issue(agent);
+  assert.equal(status, 200);
+  const key = json as ApiKey;
+  const its = await NodeClient.connect(url, { wallet: agent, key, agentOf: owner.address });
+  const order = { tokenId, side: 'BUY', price: '0.1', size: '5' } as const;
+  assert.equal((await its.orders.post(order)).status, 'live');
+  const own = await NodeClient.connect(url, { wallet: agent, key });
+  await own.authorizeAgent({ ...bounds, agent: next.address });
+  assert.deepEqual(errorOf(await issue(next)), [403, 'INVITATION_REQUIRED']);
+  for (const each of [client, its, own]) each.close();
 });
 
 test('the same digests again are the same batch, and others of it are refused', async () => {
