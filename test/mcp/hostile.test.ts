@@ -173,6 +173,17 @@ test('an order whose answer is lost is placed once, and the same call tells what
   await alice.ask(node, 'DELETE', '/faults');
 });
 
+test('an order that ends behind the last date of the language is listed with its seconds', async () => {
+  const expiration = 9_000_000_000_000;
+  const seen = await agent.call('preview', { ...TERMS, order_type: 'GTD', expiration });
+  const placing = { preview_id: seen.preview_id, signed_order: await signed(seen) };
+  const { order_id } = await agent.call('place', placing);
+  const { orders } = await agent.call('open_orders');
+  const [order] = orders as readonly Answer[];
+  assert.deepEqual([order?.order_id, order?.expires], [order_id, `${expiration} unix seconds`]);
+  await agent.call('cancel', { order_id });
+});
+
 test('a preview places nothing after a minute, nor where the order would be refused', async () => {
   let now = 0;
   const tools = new ToolServer(() => now);
@@ -225,6 +236,8 @@ test('a key that may read, and no key at all, place nothing', async () => {
   assert.equal((await reader.refused('place', placing)).code, 'READ_ONLY');
   assert.equal((await nobody.refused('place', placing)).code, 'KEY_NEEDED');
   assert.equal((await nobody.refused('balance')).code, 'KEY_NEEDED');
+  assert.equal((await nobody.refused('trades', { wallet: 'own' })).code, 'KEY_NEEDED');
+  await reader.call('trades', { wallet: 'own' });
   assert.equal((await nobody.call('preview', TERMS)).preview_id, undefined);
   assert.deepEqual((await reader.call('open_orders')).orders, []);
   const { wallet } = await reader.call('balance', { market: 'market-1' });
