@@ -44,6 +44,11 @@ test('an agent trades for the wallet of its owner within its bound, until it is 
   assert.equal(balance.wallet, agentOf);
   assert.equal((balance.agent as Answer).left_today, CASH_PER_DAY);
 
+  // The owner that names its own wallet is no agent of it.
+  const own = await Agent.overHttp(node, NEWEST, signedBy(owner), `?wallet=${agentOf}`);
+  assert.equal((await own.call('balance')).agent, undefined);
+  await own.close();
+
   const large = await agent.call('preview', { ...TERMS, size: '101' });
   assert.equal((large.reason as Answer).code, 'AGENT_ORDER_SIZE');
   const first = await agent.call(

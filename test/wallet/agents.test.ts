@@ -259,6 +259,50 @@ test('the bound holds over a kill of the node, also in the middle of orders', as
   assert.equal(await placed(racer, { price: '0.01', size: tooMuch }), 'AGENT_CASH');
 });
 
+test('agents are listed newest first in pages of a hundred, and those of one wallet alone', async () => {
+  const amounts = { cashPerDay: '1000000', maxOrderSize: '1000000' };
+  const body = JSON.stringify(terms('busy', amounts));
+  const wallets = Array.from({ length: 101 }, (_, i) => `employer ${i}`);
+  for (const name of wallets) {
+    const { node } = operator;
+    await send(
+      node,
+      'POST',
+      '/auth/api-key',
+      level1('SERVICE', keyOf(name), CHAIN_ID, seconds(), '0'),
+    );
+    assert.equal((await ask(name, 'POST', '/agents', body, 1)).status, 200);
+  }
+  const newest = wallets.map((name) => keyOf(name).address).reverse();
+  const busy = await join('busy');
+  const page = await busy.call('GET /agents', { query: {} });
+  assert.deepEqual(
+    page.data.map(({ wallet }) => wallet),
+    newest.slice(0, 100),
+  );
+  assert.equal(page.count, 100);
+  const all = await busy.agents();
+  assert.deepEqual(
+    all.map(({ wallet }) => wallet),
+    newest,
+  );
+  const of = async (wallet: string) => {
+    const { data, next_cursor } = await busy.call('GET /agents', { query: { wallet } });
+    assert.equal(next_cursor, 'LTE=');
+    return data.map((each) => each.wallet);
+  };
+  assert.deepEqual(await of(newest[100]!.toLowerCase()), [newest[100]]);
+  assert.deepEqual(await of(ALICE), []);
+  assert.deepEqual(await of(keyOf('no account').address), []);
+  const wrong = [
+    ['next_cursor=x', 'INVALID_CURSOR'],
+    ['wallet=0x1', 'INVALID_FIELD'],
+  ] as const;
+  for (const [query, code] of wrong) {
+    assert.deepEqual(refusalOf(await ask('busy', 'GET', `/agents?${query}`)), [400, code]);
+  }
+});
+
 test('an agent obeys its markets and its size, and sells within them without cash', async () => {
   const { conditionId } = market;
   await alice.authorizeAgent(
