@@ -101,7 +101,7 @@ interface Found {
   readonly negRisk: boolean;
   readonly isSeasonEnding: boolean;
   readonly account: AccountRow | 0;
-  /** As of mayEnd(). */
+  /** Account of the agent that would sign, in the meaning of mayEnd(). */
   readonly agent: number;
   /** Both undefined where nobody in particular asks. */
   readonly wallet?: Uint8Array;
