@@ -1,6 +1,6 @@
 /** Sweeps by the command, on threads and with real kills. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ const run = (...args: readonly string[]) => cli(directory, ['backtest', ...args,
 
 interface Line {
   readonly parameters: { readonly price: number; readonly size: number };
-  readonly figures: { readonly profit: number; readonly fills: number };
+  readonly figures: { readonly profit: number; readonly fills: number; readonly turnover: number };
   readonly recordings: readonly { readonly recording: string; readonly figures: unknown }[];
 }
 
@@ -133,6 +133,40 @@ test('the best values of each train span run over the span after it', async () =
     lines.at(-1)!,
     new RegExp(`^sum of 3 windows: profit ${sum.toFixed(2)}, fills \\d+$`),
   );
+});
+
+test('a TypeScript file without a package of its own runs alone and in a sweep', () => {
+  // A folder of no package: there Node takes TypeScript for CommonJS.
+  const text = `import { token } from './token.TYPE';
+    interface Values { readonly price: number; readonly size: number }
+    export const parameters: Values = { price: 0.4, size: 10 };
+    export default ({ price, size }: Values) => ({
+      onMarket(market, venue) {
+        venue.after(1_000, () => venue.place({ token: token(market), side: 'BUY', price, size }));
+      },
+    });`;
+  const loader = ['--import', import.meta.resolve('tsx')];
+  const program = fileArgs('server/cli/cli');
+  const sweep = ['--sweep', 'size=20,10'];
+  for (const [type, more] of [
+    ['ts', []],
+    ['ts', sweep],
+    ['mts', sweep],
+  ] as const) {
+    strategyFile(
+      `token.${type}`,
+      'export const token = ({ tokens }: { readonly tokens: readonly string[] }) => tokens[0];',
+    );
+    const file = strategyFile(`buyer.${type}`, text.replace('TYPE', type));
+    const args = [...loader, ...program, 'backtest', first, file, '--json', ...more];
+    const { stderr, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    assert.equal(stderr, '');
+    const results = stdout.trim().split('\n');
+    assert.deepEqual(
+      results.map((line) => (JSON.parse(line) as Line).figures.turnover),
+      more.length === 0 ? [4] : [8, 4],
+    );
+  }
 });
 
 test('a parameter that is named as a figure stands beside it', async () => {
