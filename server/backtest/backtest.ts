@@ -98,7 +98,7 @@ export async function backtest(
   const { latencyFile } = options;
   const measured = latencyFile === undefined ? undefined : new MeasuredLatency(latencyFile);
   const venue = new StrategyVenue(exchange, latenciesOf(settings, measured));
-  const source = new Source(exchange, venue, settings, inferred, options.feeBps === undefined);
+  const source = new Source(exchange, venue, settings, inferred);
   const run = new Run(own, own.name ?? options.name ?? NAME, settings, {
     exchange,
     source,
@@ -130,7 +130,7 @@ function settingsOf(options: BacktestOptions): RunSettings {
   const unnamed = options.latencyFile === undefined ? 0 : MEASURED;
   const {
     cash = CASH,
-    feeBps = 0,
+    feeBps = RECORDED,
     feedLatencyMs = unnamed,
     impact = 'keep',
     latencyMs = unnamed,
@@ -155,7 +155,8 @@ function settingsOf(options: BacktestOptions): RunSettings {
     isDelay,
     `takerDelayMs must be a whole number from 0 to ${TAKER_DELAY_MS_MAX}, not ${takerDelayMs}`,
   );
-  const isFee = Number.isInteger(feeBps) && feeBps >= 0 && feeBps <= FEE_BPS_MAX;
+  const isFee =
+    feeBps === RECORDED || (Number.isInteger(feeBps) && feeBps >= 0 && feeBps <= FEE_BPS_MAX);
   check(isFee, `feeBps must be a whole number from 0 to ${FEE_BPS_MAX}, not ${feeBps}`);
   check(IMPACTS.includes(impact), `impact must be ${IMPACTS.join(' or ')}, not ${impact}`);
   check(

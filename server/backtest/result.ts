@@ -22,7 +22,7 @@ export interface RunSettings {
   readonly takerDelayMs: number | typeof RECORDED;
   readonly impact: Impact;
   readonly queue: QueueRule;
-  readonly feeBps: number;
+  readonly feeBps: number | typeof RECORDED;
 }
 
 export interface BacktestResult {

@@ -242,6 +242,9 @@ test('a recorded fee schedule holds unless a base fee is given', async () => {
   ]);
   const [first] = await runWith({ feeBps: 0 });
   assert.deepEqual(first, [0, 50, 978]);
+  const feesOf = async (options: BacktestOptions) =>
+    (await run([], {}, options)).settings.feeBps;
+  assert.deepEqual([await feesOf({}), await feesOf({ feeBps: 0 })], ['recorded', 0]);
 });
 
 test('a resolution ends orders, pays positions, and closes them', async () => {

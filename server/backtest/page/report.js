@@ -42,6 +42,9 @@ const decimal = (value, digits) => value?.toFixed(digits) ?? NONE;
 /** @param {number | string} latency */
 const latencyText = (latency) => (typeof latency === 'number' ? `${countText(latency)} ms` : latency);
 
+/** @param {number | string} fee */
+const feeText = (fee) => (typeof fee === 'number' ? `${countText(fee)} bps` : fee);
+
 /** Shown figures of trading: of a run, a day or a market. @type {readonly (readonly [string, (figures: TradeFigures) => string])[]} */
 const TRADING = [
   ['Turnover', ({ turnover }) => MONEY.format(turnover)],
@@ -77,7 +80,7 @@ const COLUMNS = [
   ['Latency', ({ settings }) => latencyText(settings.latencyMs)],
   ['Feed', ({ settings }) => latencyText(settings.feedLatencyMs)],
   ['Taker delay', ({ settings }) => latencyText(settings.takerDelayMs)],
-  ['Fee', ({ settings }) => `${countText(settings.feeBps)} bps`],
+  ['Fee', ({ settings }) => feeText(settings.feeBps)],
   ['Impact', ({ settings }) => settings.impact],
   ['Queue', ({ settings }) => settings.queue],
 ];
