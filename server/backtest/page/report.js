@@ -69,7 +69,7 @@ const COLUMNS = [
   ['Sharpe', ({ figures }) => decimal(figures.sharpe, 2)],
   ['Sortino', ({ figures }) => decimal(figures.sortino, 2)],
   ['Hit rate', ({ figures }) => percent(figures.hitRate ?? null)],
-  ['Inventory', ({ figures }) => MONEY.format(figures.inventoryMax)],
+  ['Positions, most', ({ figures }) => MONEY.format(figures.positionsMax)],
   ...TRADING.map(
     ([title, read]) =>
       /** @type {const} */ ([title, (/** @type {ReportRun} */ { figures }) => read(figures)]),
@@ -91,7 +91,7 @@ const DAY_COLUMNS = [
   ['Profit', ({ profit }) => signed(profit)],
   ['Return', (day) => percent(day.return)],
   ['Drawdown', ({ drawdown }) => MONEY.format(drawdown)],
-  ['Inventory', ({ positions }) => MONEY.format(positions)],
+  ['Positions', ({ positions }) => MONEY.format(positions)],
   ...TRADING,
 ];
 
@@ -102,7 +102,7 @@ const MARKET_COLUMNS = [
   ['Drawdown', ({ drawdown }) => MONEY.format(drawdown)],
   ['Sharpe', ({ sharpe }) => decimal(sharpe, 2)],
   ['Sortino', ({ sortino }) => decimal(sortino, 2)],
-  ['Inventory', ({ inventoryMax }) => sizeText(inventoryMax)],
+  ['Inventory, most', ({ inventoryMax }) => sizeText(inventoryMax)],
   ...TRADING,
 ];
 
