@@ -89,8 +89,11 @@ async function showRuns(
 function comparedOf(options: Options): readonly { words: string; options: BacktestOptions }[] {
   const name = textOf(options, 'compare');
   if (name === undefined) return [{ words: '', options: {} }];
-  if (Object.hasOwn(COMPARED, name)) return COMPARED[name as keyof typeof COMPARED];
-  throw new Refused(`--compare must be ${Object.keys(COMPARED).join(', ')}, not ${name}`);
+  if (!Object.hasOwn(COMPARED, name))
+    throw new Refused(`--compare must be ${Object.keys(COMPARED).join(', ')}, not ${name}`);
+  if (options[name] !== undefined)
+    throw new Refused(`--${name} is one value, and --compare ${name} runs every value`);
+  return COMPARED[name as keyof typeof COMPARED];
 }
 
 /** Runs of one file share the objects of its module, so a strategy that runs several times is a function that makes it. */
@@ -112,6 +115,8 @@ async function runLookahead(
   options: Options,
 ): Promise<Exit> {
   const { stdout } = context;
+  if (options.compare !== undefined)
+    throw new Refused('--compare runs several settings, and --check-lookahead checks one');
   const cuts = cutsOf(options.checkLookahead);
   let exit: Exit = 'done';
   for (const origin of origins) {

@@ -182,6 +182,16 @@ test('a mistake is reported with the exit code of its kind', async () => {
       2,
       /^latencyMs must be 0 or more milliseconds, or uniform:/,
     ],
+    [
+      [recording, buyer, '--compare', 'queue', '--queue', 'power:2'],
+      2,
+      /^--queue is one value, and --compare queue runs every value\n$/,
+    ],
+    [
+      [recording, buyer, '--compare', 'queue', '--check-lookahead'],
+      2,
+      /^--compare runs several settings, and --check-lookahead checks one\n$/,
+    ],
     [[recording], 2, /missing required argument/],
   ];
   for (const [args, exit, problem] of cases) {
