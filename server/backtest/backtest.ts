@@ -123,6 +123,9 @@ function timesOf(options: BacktestOptions): { readonly from?: number; readonly t
     if (Number.isNaN(ms)) throw new RangeError(`${name} must be a time, not ${time}`);
     return [[name, ms] as const];
   });
+  const { from, to }: { from?: number; to?: number } = Object.fromEntries(times);
+  if (from !== undefined && to !== undefined && from > to)
+    throw new RangeError(`from must be at or before to, not ${from} with to ${to}`);
   return Object.fromEntries(times);
 }
 

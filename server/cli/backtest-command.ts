@@ -150,6 +150,9 @@ function lookaheadLines(
 
 /** Options of the run, whose values are checked where they are used. */
 function optionsOf(options: Options): BacktestOptions {
+  const [from, to] = [optionOf(options, 'from', timeOf), optionOf(options, 'to', timeOf)];
+  if (from !== undefined && to !== undefined && from > to)
+    throw new Refused('--from must be at or before --to');
   return given({
     cash: optionOf(options, 'cash', Number),
     feeBps: optionOf(options, 'fee', numberOf),
@@ -160,8 +163,8 @@ function optionsOf(options: Options): BacktestOptions {
     takerDelayMs: optionOf(options, 'takerDelay', Number),
     impact: textOf(options, 'impact') as BacktestOptions['impact'],
     queue: textOf(options, 'queue') as BacktestOptions['queue'],
-    from: optionOf(options, 'from', timeOf),
-    to: optionOf(options, 'to', timeOf),
+    from,
+    to,
   });
 }
 

@@ -56,10 +56,13 @@ export async function reported<T>(
   }
 }
 
-type Omissions = Pick<BacktestResult, 'messagesDamaged' | 'timesDecreasing'>;
+type Omissions = Pick<BacktestResult, 'messagesDamaged' | 'timesDecreasing'> &
+  Partial<Pick<BacktestResult, 'from'>>;
 
 /** Says what of a recording was left out, or taken otherwise. */
 export function noteOmissions(stderr: Output, recording: string, counts: Omissions): void {
+  if (counts.from === undefined)
+    stderr.line(`${recording}: no message within --from and --to: the strategy never began`);
   for (const [what, count] of [
     ['damaged messages left out', counts.messagesDamaged],
     [

@@ -505,6 +505,7 @@ test('meaningless options are refused before the run', async () => {
     [{ latencyMs: -1 }, /^latencyMs must be 0 or more/],
     [{ from: Number.NaN }, /^from must be a time, not NaN/],
     [{ to: new Date('never') }, /^to must be a time, not Invalid Date/],
+    [{ from: 2, to: new Date(1) }, /^from must be at or before to, not 2 with to 1/],
     [{ feeBps: 1.5 }, /^feeBps must be a whole number/],
     [{ impact: 'none' as 'keep' }, /^impact must be keep or restore, not none/],
     [

@@ -141,6 +141,12 @@ test('unreadable messages are reported, and the run continues', async () => {
   assert.match(stdout, /^buyer /m);
 });
 
+test('a begin after the end of the recording is reported', async () => {
+  const { code, stderr } = await run(buyer, '--from', '2030-01-01T00:00:00Z');
+  assert.equal(code, 0);
+  assert.match(stderr, /day\.rec: no message within --from and --to: the strategy never began\n$/);
+});
+
 test('a mistake is reported with the exit code of its kind', async () => {
   const broken = strategyFile('broken.mjs', 'export default { onBook() { null.size; } };');
   const none = strategyFile('none.mjs', 'export const strategy = {};');
@@ -192,6 +198,7 @@ test('a mistake is reported with the exit code of its kind', async () => {
       2,
       /^--compare runs several settings, and --check-lookahead checks one\n$/,
     ],
+    [[recording, buyer, '--from', '20', '--to', '10'], 2, /^--from must be at or before --to\n$/],
     [[recording], 2, /missing required argument/],
   ];
   for (const [args, exit, problem] of cases) {
