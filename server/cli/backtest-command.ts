@@ -13,7 +13,7 @@ import {
 import { type Cuts, checkLookahead, type Lookahead } from '../backtest/lookahead.ts';
 import { loadStrategy } from '../backtest/strategy-file.ts';
 import { originText, runStrategy, type StrategyOrigin } from '../backtest/strategy-run.ts';
-import { assignedBy, cutsOf, noteOmissions, percent, reported } from './backtest-options.ts';
+import { assignedBy, cutsOf, decimalOf, noteOmissions, percent, reported } from './backtest-options.ts';
 import { type Cells, given, tableLines } from './command.ts';
 import { type Context, type Exit, type Options, Refused, type Run } from './context.ts';
 import { numberOf, optionOf, textOf, timeOf } from './settings.ts';
@@ -154,13 +154,13 @@ function optionsOf(options: Options): BacktestOptions {
   if (from !== undefined && to !== undefined && from > to)
     throw new Refused('--from must be at or before --to');
   return given({
-    cash: optionOf(options, 'cash', Number),
+    cash: optionOf(options, 'cash', decimalOf),
     feeBps: optionOf(options, 'fee', numberOf),
     latencyMs: textOf(options, 'latency'),
     feedLatencyMs: textOf(options, 'feedLatency'),
     latencyFile: textOf(options, 'latencyFile'),
     seed: optionOf(options, 'seed', numberOf),
-    takerDelayMs: optionOf(options, 'takerDelay', Number),
+    takerDelayMs: optionOf(options, 'takerDelay', (text) => decimalOf(text, '--taker-delay')),
     impact: textOf(options, 'impact') as BacktestOptions['impact'],
     queue: textOf(options, 'queue') as BacktestOptions['queue'],
     from,

@@ -181,12 +181,14 @@ test('a mistake is reported with the exit code of its kind', async () => {
     [[recording, join(directory, 'missing.mjs')], 2, /missing\.mjs/],
     [[damaged, buyer], 2, /damaged\.rec/],
     [[join(directory, 'missing.rec'), buyer], 1, /missing\.rec/],
-    [[recording, buyer, '--cash', 'much'], 2, /^cash must be above 0 .*, not NaN/],
-    [[recording, buyer, '--queue', 'fifo'], 2, /^queue must be one of pessimistic, proportional/],
+    [[recording, buyer, '--cash', 'much'], 2, /^--cash must be a number, not "much"\n$/],
+    [[recording, buyer, '--taker-delay', '0.5'], 2, /^--taker-delay must be a whole number from 0/],
+    [[recording, buyer, '--fee', '99999999'], 2, /^--fee must be a whole number from 0/],
+    [[recording, buyer, '--queue', 'fifo'], 2, /^--queue must be one of pessimistic, proportional/],
     [
       [recording, buyer, '--latency', '-1'],
       2,
-      /^latencyMs must be 0 or more milliseconds, or uniform:/,
+      /^--latency must be 0 or more milliseconds, or uniform:/,
     ],
     [
       [recording, buyer, '--compare', 'queue', '--queue', 'power:2'],

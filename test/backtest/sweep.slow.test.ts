@@ -274,7 +274,7 @@ test('a mistake in a sweep is reported with the combination or the name that is 
     [[first, buyer, '--set', 'price=1', '--sweep', 'price=1,2'], 2, /^price is both in --set and/],
     [[first, buyer, buyer, '--sweep', 'price=1'], 2, /^a sweep is of one strategy\n$/],
     [[first, buyer, '--sweep', 'price=1', '--rank', 'luck'], 2, /^--rank is one of profit, /],
-    [[first, buyer, '--sweep', 'price=1', '--cash', '0'], 2, /cash must be above 0/],
+    [[first, buyer, '--sweep', 'price=1', '--cash', '0'], 2, /--cash must be above 0/],
     [[first, buyer], 2, /^--threads is for a sweep\n$/],
     [[first, buyer, '--walk-forward', '6h'], 2, /^--walk-forward must be two times such as 6h\/1h/],
     [[first, buyer, '--walk-forward', '6h/1h'], 2, /^no recording is as long as the train part/],
