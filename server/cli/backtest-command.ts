@@ -13,7 +13,14 @@ import {
 import { type Cuts, checkLookahead, type Lookahead } from '../backtest/lookahead.ts';
 import { loadStrategy } from '../backtest/strategy-file.ts';
 import { originText, runStrategy, type StrategyOrigin } from '../backtest/strategy-run.ts';
-import { assignedBy, cutsOf, decimalOf, noteOmissions, percent, reported } from './backtest-options.ts';
+import {
+  assignedBy,
+  cutsOf,
+  decimalOf,
+  noteOmissions,
+  percent,
+  reported,
+} from './backtest-options.ts';
 import { type Cells, given, tableLines } from './command.ts';
 import { type Context, type Exit, type Options, Refused, type Run } from './context.ts';
 import { numberOf, optionOf, textOf, timeOf } from './settings.ts';

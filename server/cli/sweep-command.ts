@@ -28,7 +28,14 @@ import {
   windowsOf,
 } from '../backtest/sweep/walk-forward.ts';
 import { packageVersion } from '../common/package-version.ts';
-import { assignedBy, listOf, noteOmissions, percent, reported, withFlags } from './backtest-options.ts';
+import {
+  assignedBy,
+  listOf,
+  noteOmissions,
+  percent,
+  reported,
+  withFlags,
+} from './backtest-options.ts';
 import { type Cells, given, tableLines } from './command.ts';
 import { type Context, type Exit, type Options, Refused } from './context.ts';
 import { numberOf, optionOf, secondsOf, textOf } from './settings.ts';

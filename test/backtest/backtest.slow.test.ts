@@ -242,8 +242,7 @@ test('a recorded fee schedule holds unless a base fee is given', async () => {
   ]);
   const [first] = await runWith({ feeBps: 0 });
   assert.deepEqual(first, [0, 50, 978]);
-  const feesOf = async (options: BacktestOptions) =>
-    (await run([], {}, options)).settings.feeBps;
+  const feesOf = async (options: BacktestOptions) => (await run([], {}, options)).settings.feeBps;
   assert.deepEqual([await feesOf({}), await feesOf({ feeBps: 0 })], ['recorded', 0]);
 });
 
