@@ -116,17 +116,22 @@ export async function backtest(
   return { ...(await run.end(decreases().count)), parameters: parameters ?? {} };
 }
 
-function timesOf(options: BacktestOptions): { readonly from?: number; readonly to?: number } {
+interface Times {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+function timesOf(options: BacktestOptions): Times {
   const times = Object.entries({ from: options.from, to: options.to }).flatMap(([name, time]) => {
     if (time === undefined) return [];
     const ms = Number(time);
     if (Number.isNaN(ms)) throw new RangeError(`${name} must be a time, not ${time}`);
     return [[name, ms] as const];
   });
-  const { from, to }: { from?: number; to?: number } = Object.fromEntries(times);
+  const { from, to }: Times = Object.fromEntries(times);
   if (from !== undefined && to !== undefined && from > to)
     throw new RangeError(`from must be at or before to, not ${from} with to ${to}`);
-  return Object.fromEntries(times);
+  return { from, to };
 }
 
 function settingsOf(options: BacktestOptions): RunSettings {
