@@ -30,7 +30,7 @@ if (!isBuilt(group) || !existsSync(file)) {
 // Strategies and examples of a checkout may be TypeScript, which Node runs by itself from 22.18 on.
 const runsTypeScript = 'typescript' in process.features && process.features.typescript !== false;
 const loader = 'tsx';
-if (!runsTypeScript && args.some((arg) => arg.endsWith('.ts'))) await import(loader);
+if (!runsTypeScript && args.some((arg) => /\.[cm]?ts$/.test(arg))) await import(loader);
 
 process.argv.splice(1, 2, file);
 await import(pathToFileURL(file).href);

@@ -98,7 +98,7 @@ export async function backtest(
   const { latencyFile } = options;
   const measured = latencyFile === undefined ? undefined : new MeasuredLatency(latencyFile);
   const venue = new StrategyVenue(exchange, latenciesOf(settings, measured));
-  const source = new Source(exchange, venue, settings, inferred, options.feeBps === undefined);
+  const source = new Source(exchange, venue, settings, inferred);
   const run = new Run(own, own.name ?? options.name ?? NAME, settings, {
     exchange,
     source,
@@ -116,21 +116,29 @@ export async function backtest(
   return { ...(await run.end(decreases().count)), parameters: parameters ?? {} };
 }
 
-function timesOf(options: BacktestOptions): { readonly from?: number; readonly to?: number } {
+interface Times {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+function timesOf(options: BacktestOptions): Times {
   const times = Object.entries({ from: options.from, to: options.to }).flatMap(([name, time]) => {
     if (time === undefined) return [];
     const ms = Number(time);
     if (Number.isNaN(ms)) throw new RangeError(`${name} must be a time, not ${time}`);
     return [[name, ms] as const];
   });
-  return Object.fromEntries(times);
+  const { from, to }: Times = Object.fromEntries(times);
+  if (from !== undefined && to !== undefined && from > to)
+    throw new RangeError(`from must be at or before to, not ${from} with to ${to}`);
+  return { from, to };
 }
 
 function settingsOf(options: BacktestOptions): RunSettings {
   const unnamed = options.latencyFile === undefined ? 0 : MEASURED;
   const {
     cash = CASH,
-    feeBps = 0,
+    feeBps = RECORDED,
     feedLatencyMs = unnamed,
     impact = 'keep',
     latencyMs = unnamed,
@@ -155,7 +163,8 @@ function settingsOf(options: BacktestOptions): RunSettings {
     isDelay,
     `takerDelayMs must be a whole number from 0 to ${TAKER_DELAY_MS_MAX}, not ${takerDelayMs}`,
   );
-  const isFee = Number.isInteger(feeBps) && feeBps >= 0 && feeBps <= FEE_BPS_MAX;
+  const isFee =
+    feeBps === RECORDED || (Number.isInteger(feeBps) && feeBps >= 0 && feeBps <= FEE_BPS_MAX);
   check(isFee, `feeBps must be a whole number from 0 to ${FEE_BPS_MAX}, not ${feeBps}`);
   check(IMPACTS.includes(impact), `impact must be ${IMPACTS.join(' or ')}, not ${impact}`);
   check(

@@ -9,7 +9,7 @@ import type { NotedFill, StrategyVenue } from './venue.ts';
 
 export interface Counted {
   readonly tally: TradeTally;
-  readonly inventoryMax: number;
+  readonly positionsMax: number;
   readonly curve: EquityCurve;
 }
 
@@ -31,7 +31,7 @@ export function figuresOf(venue: StrategyVenue, cash: number, counted: Counted):
     ...tally.figures(),
     closings,
     hitRate: closings === 0 ? undefined : hits / closings,
-    inventoryMax: counted.inventoryMax / MICRO,
+    positionsMax: counted.positionsMax / MICRO,
   };
 }
 

@@ -22,7 +22,7 @@ export interface RunSettings {
   readonly takerDelayMs: number | typeof RECORDED;
   readonly impact: Impact;
   readonly queue: QueueRule;
-  readonly feeBps: number;
+  readonly feeBps: number | typeof RECORDED;
 }
 
 export interface BacktestResult {
@@ -90,7 +90,7 @@ export interface Figures extends TradeFigures {
   /** Share of the closings that had a profit; undefined without closings. */
   readonly hitRate: number | undefined;
   /** Highest value of all positions. */
-  readonly inventoryMax: number;
+  readonly positionsMax: number;
 }
 
 export interface Day extends TradeFigures {

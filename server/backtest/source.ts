@@ -65,16 +65,12 @@ export class Source {
   private readonly byRow = new Map<MarketRow, Mirrored>();
   private readonly out = new CommandBuffer();
 
-  private readonly hasRecordedFees: boolean;
-
   constructor(
     exchange: Exchange,
     venue: StrategyVenue,
     settings: RunSettings,
     inferred: readonly string[],
-    hasRecordedFees: boolean,
   ) {
-    this.hasRecordedFees = hasRecordedFees;
     this.exchange = exchange;
     this.venue = venue;
     this.settings = settings;
@@ -240,7 +236,7 @@ export class Source {
   }
 
   private feesOf({ fees }: MarketTerms): FeeSchedule {
-    return this.hasRecordedFees ? fees : NO_FEES;
+    return this.settings.feeBps === RECORDED ? fees : NO_FEES;
   }
 
   private takerDelayOf({ takerDelayMs }: MarketTerms): number {
@@ -264,7 +260,7 @@ export class Source {
     return {
       flags: FLAGS[state],
       ticksPerUnit,
-      baseFeeBps: this.settings.feeBps,
+      baseFeeBps: this.settings.feeBps === RECORDED ? 0 : this.settings.feeBps,
       minSize: minSizeMicro as MicroShares,
     };
   }

@@ -1,7 +1,7 @@
 /** Loads the file of a strategy: its default export, and the parameters that it declares. */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { loaderModule } from '../../storage/files/thread.ts';
+import { loaderModules } from '../../storage/files/thread.ts';
 import { declaredParameters, type ParameterValues } from './parameters.ts';
 import { NoStrategy, StrategyError } from './strategy-error.ts';
 import type { StrategySource } from './strategy-source.ts';
@@ -26,9 +26,17 @@ export async function loadStrategy(file: string): Promise<LoadedStrategy> {
   return { source: strategy as StrategySource, declared };
 }
 
-async function imported(file: string): Promise<{ default?: unknown; parameters?: unknown }> {
+interface StrategyModule {
+  readonly default?: unknown;
+  readonly parameters?: unknown;
+}
+
+async function imported(file: string): Promise<StrategyModule> {
   try {
-    return await import(pathToFileURL(resolve(file)).href);
+    const module: StrategyModule = await import(pathToFileURL(resolve(file)).href);
+    // TypeScript without a package.json of type module is loaded as CommonJS, whose exports are the default one.
+    const exports = module.default;
+    return isCompiledModule(exports) ? exports : module;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
@@ -42,22 +50,28 @@ async function imported(file: string): Promise<{ default?: unknown; parameters?:
   }
 }
 
+function isCompiledModule(exports: unknown): exports is StrategyModule {
+  return typeof exports === 'object' && exports !== null && '__esModule' in exports;
+}
+
 /**
- * Returns the module that lets another thread load a strategy in TypeScript; undefined where Node does it by itself,
- * or where there is none. A thread does not inherit the loader of its parent.
+ * Returns the modules that let another thread load a strategy in TypeScript; none where Node does it by itself, or
+ * where they are not installed. A thread does not inherit the loader of its parent.
  */
-export function typeScriptLoader(file: string): string | undefined {
+export function typeScriptLoaders(file: string): readonly string[] {
   const runsTypeScript = 'typescript' in process.features && process.features.typescript !== false;
-  if (runsTypeScript || !/\.[cm]?ts$/.test(file)) return undefined;
+  if (runsTypeScript || !/\.[cm]?ts$/.test(file)) return [];
   try {
-    return loaderModule();
+    return Object.values(loaderModules());
   } catch {
-    return undefined;
+    return [];
   }
 }
 
-/** Registers such a module for this thread. */
-export async function registerLoader(loader: string): Promise<void> {
-  const { register } = (await import(loader)) as { readonly register: () => void };
-  register();
+/** Registers such modules for this thread. */
+export async function registerLoaders(loaders: readonly string[]): Promise<void> {
+  for (const loader of loaders) {
+    const { register } = (await import(loader)) as { readonly register: () => void };
+    register();
+  }
 }

@@ -13,7 +13,14 @@ import {
 import { type Cuts, checkLookahead, type Lookahead } from '../backtest/lookahead.ts';
 import { loadStrategy } from '../backtest/strategy-file.ts';
 import { originText, runStrategy, type StrategyOrigin } from '../backtest/strategy-run.ts';
-import { assignedBy, cutsOf, noteOmissions, percent, reported } from './backtest-options.ts';
+import {
+  assignedBy,
+  cutsOf,
+  decimalOf,
+  noteOmissions,
+  percent,
+  reported,
+} from './backtest-options.ts';
 import { type Cells, given, tableLines } from './command.ts';
 import { type Context, type Exit, type Options, Refused, type Run } from './context.ts';
 import { numberOf, optionOf, textOf, timeOf } from './settings.ts';
@@ -89,8 +96,11 @@ async function showRuns(
 function comparedOf(options: Options): readonly { words: string; options: BacktestOptions }[] {
   const name = textOf(options, 'compare');
   if (name === undefined) return [{ words: '', options: {} }];
-  if (Object.hasOwn(COMPARED, name)) return COMPARED[name as keyof typeof COMPARED];
-  throw new Refused(`--compare must be ${Object.keys(COMPARED).join(', ')}, not ${name}`);
+  if (!Object.hasOwn(COMPARED, name))
+    throw new Refused(`--compare must be ${Object.keys(COMPARED).join(', ')}, not ${name}`);
+  if (options[name] !== undefined)
+    throw new Refused(`--${name} is one value, and --compare ${name} runs every value`);
+  return COMPARED[name as keyof typeof COMPARED];
 }
 
 /** Runs of one file share the objects of its module, so a strategy that runs several times is a function that makes it. */
@@ -112,6 +122,8 @@ async function runLookahead(
   options: Options,
 ): Promise<Exit> {
   const { stdout } = context;
+  if (options.compare !== undefined)
+    throw new Refused('--compare runs several settings, and --check-lookahead checks one');
   const cuts = cutsOf(options.checkLookahead);
   let exit: Exit = 'done';
   for (const origin of origins) {
@@ -145,18 +157,21 @@ function lookaheadLines(
 
 /** Options of the run, whose values are checked where they are used. */
 function optionsOf(options: Options): BacktestOptions {
+  const [from, to] = [optionOf(options, 'from', timeOf), optionOf(options, 'to', timeOf)];
+  if (from !== undefined && to !== undefined && from > to)
+    throw new Refused('--from must be at or before --to');
   return given({
-    cash: optionOf(options, 'cash', Number),
+    cash: optionOf(options, 'cash', decimalOf),
     feeBps: optionOf(options, 'fee', numberOf),
     latencyMs: textOf(options, 'latency'),
     feedLatencyMs: textOf(options, 'feedLatency'),
     latencyFile: textOf(options, 'latencyFile'),
     seed: optionOf(options, 'seed', numberOf),
-    takerDelayMs: optionOf(options, 'takerDelay', Number),
+    takerDelayMs: optionOf(options, 'takerDelay', (text) => decimalOf(text, '--taker-delay')),
     impact: textOf(options, 'impact') as BacktestOptions['impact'],
     queue: textOf(options, 'queue') as BacktestOptions['queue'],
-    from: optionOf(options, 'from', timeOf),
-    to: optionOf(options, 'to', timeOf),
+    from,
+    to,
   });
 }
 

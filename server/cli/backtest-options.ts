@@ -9,6 +9,18 @@ import type { Output } from '../common/terminal.ts';
 import { type Context, type Options, Refused } from './context.ts';
 import { timeOf } from './settings.ts';
 
+/** Options of the command by their names in the library, in whose messages they stand. */
+const FLAGS: Readonly<Record<string, string>> = {
+  cash: '--cash',
+  feeBps: '--fee',
+  feedLatencyMs: '--feed-latency',
+  impact: '--impact',
+  latencyMs: '--latency',
+  queue: '--queue',
+  seed: '--seed',
+  takerDelayMs: '--taker-delay',
+};
+
 const CUTS = 10;
 const CUTS_MAX = 1_000;
 const SEED = 1;
@@ -38,6 +50,19 @@ export function cutsOf(value: Options[string]): Cuts {
   return { count: Number(count), seed: Number(seed) };
 }
 
+/** Parses a decimal. */
+export function decimalOf(text: string, flag: string): number {
+  const number = Number(text);
+  if (text === '' || Number.isNaN(number))
+    throw new Refused(`${flag} must be a number, not "${text}"`);
+  return number;
+}
+
+/** Names the option in a message of the library about one. */
+export function withFlags(message: string): string {
+  return message.replace(/(?<=^|: )\w+(?= must be )/, (name) => FLAGS[name] ?? name);
+}
+
 /** Runs a strategy, and turns its errors into those of the command. */
 export async function reported<T>(
   { stderr }: Context,
@@ -48,7 +73,7 @@ export async function reported<T>(
     return await run();
   } catch (error) {
     if (error instanceof RangeError || error instanceof RecordingDamaged)
-      throw new Refused(error.message);
+      throw new Refused(withFlags(error.message));
     if (error instanceof NoStrategy) throw new Refused(`${originText(origin)}: ${error.message}`);
     if (!(error instanceof StrategyError)) throw error;
     stderr.block(detailOf(error));
@@ -56,10 +81,13 @@ export async function reported<T>(
   }
 }
 
-type Omissions = Pick<BacktestResult, 'messagesDamaged' | 'timesDecreasing'>;
+type Omissions = Pick<BacktestResult, 'messagesDamaged' | 'timesDecreasing'> &
+  Partial<Pick<BacktestResult, 'from'>>;
 
 /** Says what of a recording was left out, or taken otherwise. */
 export function noteOmissions(stderr: Output, recording: string, counts: Omissions): void {
+  if (counts.from === undefined)
+    stderr.line(`${recording}: no message within --from and --to: the strategy never began`);
   for (const [what, count] of [
     ['damaged messages left out', counts.messagesDamaged],
     [

@@ -28,7 +28,14 @@ import {
   windowsOf,
 } from '../backtest/sweep/walk-forward.ts';
 import { packageVersion } from '../common/package-version.ts';
-import { assignedBy, listOf, noteOmissions, percent, reported } from './backtest-options.ts';
+import {
+  assignedBy,
+  listOf,
+  noteOmissions,
+  percent,
+  reported,
+  withFlags,
+} from './backtest-options.ts';
 import { type Cells, given, tableLines } from './command.ts';
 import { type Context, type Exit, type Options, Refused } from './context.ts';
 import { numberOf, optionOf, secondsOf, textOf } from './settings.ts';
@@ -82,7 +89,7 @@ export async function runSweep(
     } catch (error) {
       if (!(error instanceof SweepFailed)) throw error;
       progress.clear();
-      if (error.kind === 'usage') throw new Refused(error.message);
+      if (error.kind === 'usage') throw new Refused(withFlags(error.message));
       context.stderr.block(error.detail);
       throw new Error(error.message, { cause: error });
     } finally {

@@ -14,15 +14,19 @@ const IS_SOURCE = import.meta.url.endsWith('.ts');
 export function startThread(file: URL, options: WorkerOptions): Worker {
   // Without the flags of the parent: compiled code needs no loader.
   if (!IS_SOURCE) return new Worker(new URL(`${file.href}.js`), { ...options, execArgv: [] });
-  const loader = JSON.stringify(loaderModule());
+  const loader = JSON.stringify(loaderModules().esm);
   const source = JSON.stringify(`${file.href}.ts`);
   const code = `import(${loader}).then((tsx) => { tsx.register(); return import(${source}); });`;
   return new Worker(code, { ...options, eval: true });
 }
 
-/** URL of the module whose `register` lets a thread load TypeScript. Throws where it is not installed. */
-export function loaderModule(): string {
+/**
+ * URLs of the modules whose `register` lets a thread load TypeScript: as ES modules, and as the CommonJS that a file is
+ * without a package.json of type module. Throws where they are not installed.
+ */
+export function loaderModules(): { readonly esm: string; readonly commonJs: string } {
+  const { resolve } = createRequire(import.meta.url);
   // Where tsx has made CommonJS of this file, it has no import.meta.resolve.
-  const commonJs = createRequire(import.meta.url).resolve('tsx/esm/api');
-  return pathToFileURL(commonJs.replace(/\.cjs$/, '.mjs')).href;
+  const urlOf = (name: string) => pathToFileURL(resolve(name).replace(/\.cjs$/, '.mjs')).href;
+  return { esm: urlOf('tsx/esm/api'), commonJs: urlOf('tsx/cjs/api') };
 }

@@ -242,6 +242,8 @@ test('a recorded fee schedule holds unless a base fee is given', async () => {
   ]);
   const [first] = await runWith({ feeBps: 0 });
   assert.deepEqual(first, [0, 50, 978]);
+  const feesOf = async (options: BacktestOptions) => (await run([], {}, options)).settings.feeBps;
+  assert.deepEqual([await feesOf({}), await feesOf({ feeBps: 0 })], ['recorded', 0]);
 });
 
 test('a resolution ends orders, pays positions, and closes them', async () => {
@@ -502,6 +504,7 @@ test('meaningless options are refused before the run', async () => {
     [{ latencyMs: -1 }, /^latencyMs must be 0 or more/],
     [{ from: Number.NaN }, /^from must be a time, not NaN/],
     [{ to: new Date('never') }, /^to must be a time, not Invalid Date/],
+    [{ from: 2, to: new Date(1) }, /^from must be at or before to, not 2 with to 1/],
     [{ feeBps: 1.5 }, /^feeBps must be a whole number/],
     [{ impact: 'none' as 'keep' }, /^impact must be keep or restore, not none/],
     [

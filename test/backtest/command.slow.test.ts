@@ -141,6 +141,12 @@ test('unreadable messages are reported, and the run continues', async () => {
   assert.match(stdout, /^buyer /m);
 });
 
+test('a begin after the end of the recording is reported', async () => {
+  const { code, stderr } = await run(buyer, '--from', '2030-01-01T00:00:00Z');
+  assert.equal(code, 0);
+  assert.match(stderr, /day\.rec: no message within --from and --to: the strategy never began\n$/);
+});
+
 test('a mistake is reported with the exit code of its kind', async () => {
   const broken = strategyFile('broken.mjs', 'export default { onBook() { null.size; } };');
   const none = strategyFile('none.mjs', 'export const strategy = {};');
@@ -175,13 +181,26 @@ test('a mistake is reported with the exit code of its kind', async () => {
     [[recording, join(directory, 'missing.mjs')], 2, /missing\.mjs/],
     [[damaged, buyer], 2, /damaged\.rec/],
     [[join(directory, 'missing.rec'), buyer], 1, /missing\.rec/],
-    [[recording, buyer, '--cash', 'much'], 2, /^cash must be above 0 .*, not NaN/],
-    [[recording, buyer, '--queue', 'fifo'], 2, /^queue must be one of pessimistic, proportional/],
+    [[recording, buyer, '--cash', 'much'], 2, /^--cash must be a number, not "much"\n$/],
+    [[recording, buyer, '--taker-delay', '0.5'], 2, /^--taker-delay must be a whole number from 0/],
+    [[recording, buyer, '--fee', '99999999'], 2, /^--fee must be a whole number from 0/],
+    [[recording, buyer, '--queue', 'fifo'], 2, /^--queue must be one of pessimistic, proportional/],
     [
       [recording, buyer, '--latency', '-1'],
       2,
-      /^latencyMs must be 0 or more milliseconds, or uniform:/,
+      /^--latency must be 0 or more milliseconds, or uniform:/,
     ],
+    [
+      [recording, buyer, '--compare', 'queue', '--queue', 'power:2'],
+      2,
+      /^--queue is one value, and --compare queue runs every value\n$/,
+    ],
+    [
+      [recording, buyer, '--compare', 'queue', '--check-lookahead'],
+      2,
+      /^--compare runs several settings, and --check-lookahead checks one\n$/,
+    ],
+    [[recording, buyer, '--from', '20', '--to', '10'], 2, /^--from must be at or before --to\n$/],
     [[recording], 2, /missing required argument/],
   ];
   for (const [args, exit, problem] of cases) {

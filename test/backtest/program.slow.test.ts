@@ -107,7 +107,7 @@ for line in sys.stdin:
     seen.setdefault(kind, event)
     if kind == "book" and event["time"] == ${START}:
         say(type="split", market=event["market"], size=20)
-        say(type="place", token="1", side="BUY", price=0.4, size=10)
+        say(type="place", token="1", side="BUY", price=0.4, size=10, probability=0.9)
         say(type="place", token="1", side="BUY", price=0.3, size=10, orderType="GTD", expiration=${START / 1_000 + 3_600})
         say(type="place", token="2", side="SELL", price=0.7, size=5, postOnly=True)
         say(type="cancel", order=2)
@@ -122,8 +122,10 @@ for line in sys.stdin:
 
 test('a program hears every event, does every action and gets answers', { skip }, async () => {
   const out = join(directory, 'seen.json');
-  const { code, stderr } = await run(`${program('talker.py', TALKER)} ${out}`);
+  const { code, stderr, stdout } = await run(`${program('talker.py', TALKER)} ${out}`, '--json');
   assert.equal(code, 0, stderr);
+  // The first outcome won, and the program gave it 0.9.
+  assert.equal((JSON.parse(stdout) as BacktestResult).figures.brier?.toFixed(4), '0.0100');
   const seen = JSON.parse(readFileSync(out, 'utf8')) as Record<string, Record<string, unknown>>;
   const { answers, start: started, timer, ...events } = seen;
   assert.deepEqual(started, { time: START, type: 'start', parameters: {} });

@@ -1,6 +1,6 @@
 /** Sweeps by the command, on threads and with real kills. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ const run = (...args: readonly string[]) => cli(directory, ['backtest', ...args,
 
 interface Line {
   readonly parameters: { readonly price: number; readonly size: number };
-  readonly figures: { readonly profit: number; readonly fills: number };
+  readonly figures: { readonly profit: number; readonly fills: number; readonly turnover: number };
   readonly recordings: readonly { readonly recording: string; readonly figures: unknown }[];
 }
 
@@ -99,12 +99,12 @@ test('every combination runs over every recording, and its figures are those of 
 });
 
 test('the table has the swept parameters, the worst recording, and the figure of the rank', async () => {
-  const sweep = ['--sweep', 'size=10,20', '--recording', second, '--rank', 'inventoryMax'];
+  const sweep = ['--sweep', 'size=10,20', '--recording', second, '--rank', 'positionsMax'];
   const { code, stderr, stdout } = await run(first, buyer, '--set', 'price=0.35', ...sweep);
   assert.equal(code, 0, stderr);
   const [head = '', ...lines] = stdout.trimEnd().split('\n');
-  assert.match(head, /^size +profit +worst +return +drawdown .* refused +inventoryMax$/);
-  // The smaller inventory is the better one.
+  assert.match(head, /^size +profit +worst +return +drawdown .* refused +positionsMax$/);
+  // The smaller value of positions is the better one.
   assert.deepEqual(
     lines.map((line) => line.trim().split(/ +/)[0]),
     ['10', '20'],
@@ -133,6 +133,40 @@ test('the best values of each train span run over the span after it', async () =
     lines.at(-1)!,
     new RegExp(`^sum of 3 windows: profit ${sum.toFixed(2)}, fills \\d+$`),
   );
+});
+
+test('a TypeScript file without a package of its own runs alone and in a sweep', () => {
+  // A folder of no package: there Node takes TypeScript for CommonJS.
+  const text = `import { token } from './token.TYPE';
+    interface Values { readonly price: number; readonly size: number }
+    export const parameters: Values = { price: 0.4, size: 10 };
+    export default ({ price, size }: Values) => ({
+      onMarket(market, venue) {
+        venue.after(1_000, () => venue.place({ token: token(market), side: 'BUY', price, size }));
+      },
+    });`;
+  const loader = ['--import', import.meta.resolve('tsx')];
+  const program = fileArgs('server/cli/cli');
+  const sweep = ['--sweep', 'size=20,10'];
+  for (const [type, more] of [
+    ['ts', []],
+    ['ts', sweep],
+    ['mts', sweep],
+  ] as const) {
+    strategyFile(
+      `token.${type}`,
+      'export const token = ({ tokens }: { readonly tokens: readonly string[] }) => tokens[0];',
+    );
+    const file = strategyFile(`buyer.${type}`, text.replace('TYPE', type));
+    const args = [...loader, ...program, 'backtest', first, file, '--json', ...more];
+    const { stderr, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    assert.equal(stderr, '');
+    const results = stdout.trim().split('\n');
+    assert.deepEqual(
+      results.map((line) => (JSON.parse(line) as Line).figures.turnover),
+      more.length === 0 ? [4] : [8, 4],
+    );
+  }
 });
 
 test('a parameter that is named as a figure stands beside it', async () => {
@@ -240,7 +274,7 @@ test('a mistake in a sweep is reported with the combination or the name that is 
     [[first, buyer, '--set', 'price=1', '--sweep', 'price=1,2'], 2, /^price is both in --set and/],
     [[first, buyer, buyer, '--sweep', 'price=1'], 2, /^a sweep is of one strategy\n$/],
     [[first, buyer, '--sweep', 'price=1', '--rank', 'luck'], 2, /^--rank is one of profit, /],
-    [[first, buyer, '--sweep', 'price=1', '--cash', '0'], 2, /cash must be above 0/],
+    [[first, buyer, '--sweep', 'price=1', '--cash', '0'], 2, /--cash must be above 0/],
     [[first, buyer], 2, /^--threads is for a sweep\n$/],
     [[first, buyer, '--walk-forward', '6h'], 2, /^--walk-forward must be two times such as 6h\/1h/],
     [[first, buyer, '--walk-forward', '6h/1h'], 2, /^no recording is as long as the train part/],

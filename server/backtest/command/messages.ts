@@ -118,8 +118,9 @@ const BALANCE = ['total', 'reserved', 'free'];
 export const ACTIONS: Readonly<Record<string, ActionRow>> = {
   place: {
     needs: { token: 'text', side: 'text', price: 'number', size: 'number' },
-    takes: { orderType: 'text', postOnly: 'boolean', expiration: 'number' },
-    act: ({ orders, venue }, { expiration, orderType, postOnly, price, side, size, token }) => {
+    takes: { orderType: 'text', postOnly: 'boolean', expiration: 'number', probability: 'number' },
+    act: ({ orders, venue }, values) => {
+      const { expiration, orderType, postOnly, price, probability, side, size, token } = values;
       const order = venue.place({
         token: token as string,
         side: side as Side,
@@ -128,6 +129,7 @@ export const ACTIONS: Readonly<Record<string, ActionRow>> = {
         type: (orderType ?? 'GTC') as OrderType,
         postOnly: postOnly === true,
         expiration: (expiration ?? 0) as number,
+        ...(probability === undefined ? {} : { probability: probability as number }),
       });
       orders.set(order.id, order);
       return undefined;

@@ -42,6 +42,9 @@ const decimal = (value, digits) => value?.toFixed(digits) ?? NONE;
 /** @param {number | string} latency */
 const latencyText = (latency) => (typeof latency === 'number' ? `${countText(latency)} ms` : latency);
 
+/** @param {number | string} fee */
+const feeText = (fee) => (typeof fee === 'number' ? `${countText(fee)} bps` : fee);
+
 /** Shown figures of trading: of a run, a day or a market. @type {readonly (readonly [string, (figures: TradeFigures) => string])[]} */
 const TRADING = [
   ['Turnover', ({ turnover }) => MONEY.format(turnover)],
@@ -66,7 +69,7 @@ const COLUMNS = [
   ['Sharpe', ({ figures }) => decimal(figures.sharpe, 2)],
   ['Sortino', ({ figures }) => decimal(figures.sortino, 2)],
   ['Hit rate', ({ figures }) => percent(figures.hitRate ?? null)],
-  ['Inventory', ({ figures }) => MONEY.format(figures.inventoryMax)],
+  ['Positions, most', ({ figures }) => MONEY.format(figures.positionsMax)],
   ...TRADING.map(
     ([title, read]) =>
       /** @type {const} */ ([title, (/** @type {ReportRun} */ { figures }) => read(figures)]),
@@ -77,7 +80,7 @@ const COLUMNS = [
   ['Latency', ({ settings }) => latencyText(settings.latencyMs)],
   ['Feed', ({ settings }) => latencyText(settings.feedLatencyMs)],
   ['Taker delay', ({ settings }) => latencyText(settings.takerDelayMs)],
-  ['Fee', ({ settings }) => `${countText(settings.feeBps)} bps`],
+  ['Fee', ({ settings }) => feeText(settings.feeBps)],
   ['Impact', ({ settings }) => settings.impact],
   ['Queue', ({ settings }) => settings.queue],
 ];
@@ -88,7 +91,7 @@ const DAY_COLUMNS = [
   ['Profit', ({ profit }) => signed(profit)],
   ['Return', (day) => percent(day.return)],
   ['Drawdown', ({ drawdown }) => MONEY.format(drawdown)],
-  ['Inventory', ({ positions }) => MONEY.format(positions)],
+  ['Positions', ({ positions }) => MONEY.format(positions)],
   ...TRADING,
 ];
 
@@ -99,7 +102,7 @@ const MARKET_COLUMNS = [
   ['Drawdown', ({ drawdown }) => MONEY.format(drawdown)],
   ['Sharpe', ({ sharpe }) => decimal(sharpe, 2)],
   ['Sortino', ({ sortino }) => decimal(sortino, 2)],
-  ['Inventory', ({ inventoryMax }) => sizeText(inventoryMax)],
+  ['Inventory, most', ({ inventoryMax }) => sizeText(inventoryMax)],
   ...TRADING,
 ];
 

@@ -27,7 +27,7 @@ export interface SweepJob {
 export interface SweepTask {
   readonly job: SweepJob;
   /** Loader of strategies in TypeScript (strategy-file.ts). */
-  readonly loader: string | undefined;
+  readonly loaders: readonly string[];
 }
 
 /** Result of one run, without its fills and curves. */

@@ -5,16 +5,16 @@
  */
 import { RecordingDamaged } from '../../../storage/recordings/entries.ts';
 import { NoStrategy, StrategyError } from '../strategy-error.ts';
-import { registerLoader } from '../strategy-file.ts';
+import { registerLoaders } from '../strategy-file.ts';
 import { detailOf, runStrategy } from '../strategy-run.ts';
 import { numbersOf, type SweepOutcome, type SweepTask } from './job.ts';
 import { retainedRecording } from './retained-recording.ts';
 
-let registered: string | undefined;
+let isRegistered = false;
 
-export default async function runJob({ job, loader }: SweepTask): Promise<SweepOutcome> {
-  if (loader !== registered && loader !== undefined) await registerLoader(loader);
-  registered = loader;
+export default async function runJob({ job, loaders }: SweepTask): Promise<SweepOutcome> {
+  if (!isRegistered) await registerLoaders(loaders);
+  isRegistered ||= loaders.length > 0;
   const { options, origin, recording, span, values } = job;
   try {
     const result = await runStrategy(await retainedRecording(recording), origin, {

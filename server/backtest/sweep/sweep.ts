@@ -5,7 +5,7 @@
  */
 import { openThreadPool, ownFile, type ThreadPool } from '../../common/thread-pool.ts';
 import { valuesText } from '../parameters.ts';
-import { typeScriptLoader } from '../strategy-file.ts';
+import { typeScriptLoaders } from '../strategy-file.ts';
 import { originText } from '../strategy-run.ts';
 import type { SweepJob, SweepOutcome, SweepRow, SweepTask } from './job.ts';
 import type { ResultsFile } from './results-file.ts';
@@ -63,8 +63,8 @@ export class Sweep {
 
   private async ran(job: SweepJob): Promise<SweepRow> {
     const { origin, recording, values } = job;
-    const loader = 'file' in origin ? typeScriptLoader(origin.file) : undefined;
-    const outcome = await this.pool.run({ job, loader });
+    const loaders = 'file' in origin ? typeScriptLoaders(origin.file) : [];
+    const outcome = await this.pool.run({ job, loaders });
     if (outcome.kind !== 'done') {
       const where = `${originText(origin)}: ${valuesText(values)} over ${recording}`;
       throw new SweepFailed(`${where}: ${outcome.message}`, outcome);
