@@ -71,6 +71,34 @@ test('a recording reads back as written, also by any gunzip', async () => {
   await assert.rejects(RecordingWriter.create(path, START), /EEXIST/);
 });
 
+test('a recording that another program has unpacked, or packed again, has the same entries', async () => {
+  const path = newPath();
+  await threeMembers(path);
+  const plain = gunzipSync(readFileSync(path));
+  const whole = await openRecording(path);
+  for (const bytes of [plain, gzipSync(plain)]) {
+    const other = newPath();
+    writeFileSync(other, bytes);
+    const { catalog, header, isPublic } = await openRecording(other);
+    assert.deepEqual(
+      { catalog, header, isPublic },
+      { catalog: whole.catalog, header: whole.header, isPublic: false },
+    );
+    assert.deepEqual(await all(other), await all(path));
+  }
+  const cut = newPath();
+  writeFileSync(cut, plain.subarray(0, -5));
+  await assert.rejects(all(cut), { message: `${cut}: a line is no object of JSON` });
+});
+
+test('a directory is refused by its name, with the command that reads its arrays', async () => {
+  await assert.rejects(openRecording(directory), (error: Error) => {
+    assert(error instanceof RecordingDamaged);
+    assert.match(error.message, /it is a directory; record import .*\*\.npz -o FILE/);
+    return error.message.startsWith(`${directory}: `);
+  });
+});
+
 test('a file that was cut is read up to its last whole member', async () => {
   const path = newPath();
   await threeMembers(path);
