@@ -7,7 +7,6 @@
 
 import { createReadStream, type ReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { isObject, type JsonObject } from '../catalog/catalog-json.ts';
 import { beginsZip } from '../columns/npz.ts';
@@ -36,7 +35,7 @@ import { publicEntries } from './public-form.ts';
 import { KnownTexts, QuickLines } from './quick-lines.ts';
 import type { Mapping } from './row-columns.ts';
 
-export type { OnRead, ReadEntry, Recording } from './opened.ts';
+export { cutText, type OnRead, type ReadEntry, type Recording } from './opened.ts';
 
 const PIECE_BYTES = 2 ** 18;
 const LINE_END = 0x0a;
@@ -59,7 +58,7 @@ export async function openRecording(
 ): Promise<Recording> {
   if ((await stat(path)).isDirectory())
     throw new RecordingDamaged(
-      `${path}: it is a directory; record import ${join(path, '*.npz')} -o FILE makes a recording of the arrays in it`,
+      `${path}: it is a directory; name one file in it, such as an .npz of a token`,
     );
   const first = await firstBytes(path);
   if (beginsParquet(first)) return openParquetRecording(path, onRead, mapping);
@@ -147,6 +146,7 @@ async function openText(
   mapping: Mapping | undefined,
 ): Promise<Recording> {
   let bytes = 0;
+  let cutLine: number | undefined;
   const lines = () => {
     const pieces = piecesOf(path, isGzipped, (read) => {
       bytes = read;
@@ -159,9 +159,10 @@ async function openText(
   if (OWN_HEADER.test(first)) return openRepacked(path, lines);
   const entries = (started?: number): AsyncIterable<readonly RecordingEntry[]> =>
     isJson
-      ? publicEntries(lines(), path, started)
+      ? publicEntries(lines(), path, started, (line) => (cutLine = line))
       : csvEntries(lines(), path, marketNameOf(path), mapping);
-  return surveyedRecording(path, entries, (messages) => onRead(messages, bytes));
+  const onMessages = (messages: number): void => onRead(messages, bytes);
+  return surveyedRecording(path, entries, onMessages, () => cutLine);
 }
 
 function refuseMapping(mapping: Mapping | undefined, path: string): void {

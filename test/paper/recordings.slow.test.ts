@@ -91,7 +91,7 @@ test('a recording that another program has unpacked, or packed again, has the sa
   await assert.rejects(all(cut), { message: `${cut}: a line is no object of JSON` });
 });
 
-test('a directory is refused by its name, with the command that reads its arrays', async () => {
+test('a directory is refused by its name', async () => {
   await assert.rejects(openRecording(directory), (error: Error) => {
     assert(error instanceof RecordingDamaged);
     assert.match(error.message, /it is a directory; record import .*\*\.npz -o FILE/);
@@ -213,6 +213,9 @@ test('an incomplete last line of the public form is left out, and another incomp
   const path = newPath();
   writeFileSync(path, `${PUBLIC[0]}\n${PUBLIC[1]!.slice(0, 50)}`);
   assert.equal((await all(path)).length, 1);
+  const { code, stdout } = await cli(directory, ['record', 'info', path]);
+  assert.match(stdout, /^cut +its last line, 2, is no JSON and is left out$/m);
+  assert.notEqual(code, 0);
   writeFileSync(path, `${PUBLIC[0]}\n{"event_ty\n${PUBLIC[1]}`);
   await assert.rejects(all(path), /line 2 is no JSON/);
   writeFileSync(path, '{"event_type":"book","market":"m","asset_id":"1"}\n');
@@ -317,6 +320,9 @@ test('record import merges files by time, and record info says what they are', a
       messages: { book: 2, price_change: 1, last_trade_price: 1 },
     },
   );
+  const onto = await cli(directory, ['record', 'import', one, two, '-o', out]);
+  assert.equal(onto.code, 2);
+  assert.match(onto.stderr, new RegExp(`^${out} is there`));
   const again = await cli(directory, ['record', 'import', one, one, '-o', newPath()]);
   assert.match(again.stderr, /another file has books of the market game at the same time/);
   assert.equal(again.code, 1);
