@@ -4,6 +4,7 @@ import { nonceOfBody } from './credentials.ts';
 import { toMicro } from './decimal.ts';
 import type { Signer } from './exchange.ts';
 import { level1Request } from './keys.ts';
+import { rowsOf } from './lists.ts';
 import { decimalOf } from './money.ts';
 import type { AgentAnswer } from './types.ts';
 
@@ -56,8 +57,14 @@ export class Agents {
   }
 
   async list(): Promise<readonly Agent[]> {
-    const { data } = await this.#calls.call('GET /agents', {});
-    return data.map(inDecimals);
+    const query: { next_cursor?: string } = {};
+    const agents: Agent[] = [];
+    const rows = rowsOf(query, 'next_cursor', async (paged) => {
+      const { data, next_cursor } = await this.#calls.call('GET /agents', { query: paged });
+      return { rows: data, next: next_cursor };
+    });
+    for await (const row of rows) agents.push(inDecimals(row));
+    return agents;
   }
 
   async revoke(body: { readonly agent: string; readonly wallet?: string }): Promise<Agent> {

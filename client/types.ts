@@ -29,6 +29,9 @@ export interface AgentBody {
 
 export interface AgentsAnswer {
   readonly data: readonly AgentAnswer[];
+  readonly next_cursor: string;
+  readonly limit: 100;
+  readonly count: number;
 }
 
 export interface AnswerEvent {
@@ -2473,7 +2476,10 @@ export interface Routes {
     answer: AgentAnswer;
   };
   'GET /agents': {
-    query: Readonly<Record<string, unknown>>;
+    query: {
+      readonly wallet?: string;
+      readonly next_cursor?: string;
+    };
     body: undefined;
     answer: AgentsAnswer;
   };

@@ -230,7 +230,7 @@ export function agentSizeMax({ agentF }: Tables, row: AgentRow): number {
 }
 
 /** Rows that the signer of their wallet has authorised. */
-export function agentsOfOwner({ accountI, agentI }: Tables, owner: AccountRow | 0): AgentRow[] {
+function agentsOfOwner({ accountI, agentI }: Tables, owner: AccountRow | 0): AgentRow[] {
   const rows: AgentRow[] = [];
   if (owner === 0) return rows;
   for (let row = 1 as AgentRow; row <= agentI[Agent.rows]!; row++) {
@@ -240,6 +240,20 @@ export function agentsOfOwner({ accountI, agentI }: Tables, owner: AccountRow | 
     if (accountI[binding] === owner) rows.push(row);
   }
   return rows;
+}
+
+/** Agents that an address owns or is, newest first. @param wallet 0 = of all wallets */
+export function agentsKnownTo(
+  t: Tables,
+  key: Int32Array,
+  owner: AccountRow | 0,
+  wallet: AccountRow | 0,
+): AgentRow[] {
+  const { agentF, agentI } = t;
+  const created = (row: AgentRow): number => agentF[(row << AGENT_F) + Agent.created]!;
+  return [...new Set([...agentsOfOwner(t, owner), ...agentsOfAddress(t, key, 0)])]
+    .filter((row) => wallet === 0 || agentI[(row << AGENT_I) + Agent.wallet] === wallet)
+    .sort((a, b) => created(b) - created(a) || b - a);
 }
 
 /** Rows of agents by their state. */

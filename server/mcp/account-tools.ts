@@ -153,11 +153,10 @@ function entryRow({ cash, cash_after, cause, shares, ...entry }: Entry) {
 }
 
 /** Bounds that the owner of the wallet has set; undefined where the key is no agent. */
-async function agentBounds({ agentOf, call }: Venue) {
+async function agentBounds({ address, agentOf, call }: Venue) {
   if (agentOf === undefined) return undefined;
-  const { data } = await call('GET /agents', {});
-  const wallet = agentOf.toLowerCase();
-  const own = data.find((agent) => agent.wallet.toLowerCase() === wallet);
+  const { data } = await call('GET /agents', { query: { wallet: agentOf } });
+  const own = data.find(({ agent }) => agent === address);
   return (
     own && {
       state: own.state,

@@ -11,6 +11,8 @@ const NAME_MAX = 200;
 const NEXT_MAX = 500;
 const KEY_MAX = 100;
 const DECIMAL = '^\\d{1,10}(?:\\.\\d{1,6})?$';
+const IS_DECIMAL = new RegExp(DECIMAL);
+const DECIMAL_RULE = 'a decimal with up to 6 decimals';
 
 export const MARKET = Type.String({
   minLength: 1,
@@ -36,7 +38,7 @@ export const CHOICE = <const Names extends readonly string[]>(names: Names, of =
 /** Decimal text; a number is taken, too, because models send one. */
 export const AMOUNT = (of: string) =>
   Type.Union([Type.String({ pattern: DECIMAL }), Type.Number({ minimum: 0, maximum: 1e10 })], {
-    description: `${of}, a decimal with up to 6 decimals`,
+    description: `${of}, ${DECIMAL_RULE}`,
   });
 
 export const ORDER_ID = Type.String({
@@ -74,9 +76,13 @@ export const LIST = (rowsMax: number) => ({
   ),
 });
 
-/** Text of an amount. */
-export function amountText(amount: string | number): string {
-  return String(amount);
+/** Returns the text of an amount. @throws ToolRefusal for a number that is no such decimal, such as 1e-7 */
+export function amountText(name: string, amount: string | number): string {
+  const text = String(amount);
+  if (!IS_DECIMAL.test(text)) {
+    throw toolRefusal('INVALID_ARGUMENT', `${name} must be ${DECIMAL_RULE}`);
+  }
+  return text;
 }
 
 const shapes = new WeakMap<TObject, Shape<unknown>>();

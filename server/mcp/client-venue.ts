@@ -24,7 +24,7 @@ export async function clientVenue(
   if (privateKey === undefined) {
     const client = await NodeClient.connect(url);
     const call: Venue['call'] = (route, request) => client.call(route, request);
-    return { rights: 'none', owner: '', wallet: '', call, sign: unsigned };
+    return { rights: 'none', owner: '', address: '', wallet: '', call, sign: unsigned };
   }
   const wallet = new Wallet(privateKey);
   const payer = agentOf === undefined ? {} : { agentOf };
@@ -32,6 +32,7 @@ export async function clientVenue(
   return {
     rights: isReadOnly ? 'read' : 'trade',
     owner: wallet.address,
+    address: wallet.address,
     wallet: agentOf ?? wallet.address,
     agentOf,
     call: (route, request) => client.call(route, request),

@@ -10,7 +10,7 @@ import { CHOICE, LIST, MARKET, NAME, OUTCOME } from './arguments.ts';
 import { marketOf, type Outcome, outcomeOf, outcomesOf } from './markets.ts';
 import { cut, listed, timeText } from './pages.ts';
 import { tool } from './tool.ts';
-import { nodeRefusal } from './tool-refusals.ts';
+import { nodeRefusal, toolRefusal } from './tool-refusals.ts';
 
 /** Characters of rules and descriptions of one market or event. */
 const TEXT_MAX = 1_500;
@@ -201,12 +201,14 @@ const trades = tool({
   routes: ['GET /markets/:id', 'GET /markets/slug/:slug', 'GET /v2/trades'],
   args: Type.Object({
     market: Type.Optional(MARKET),
-    wallet: Type.Optional(NAME('the address of a wallet; own: that of the key')),
+    wallet: Type.Optional(NAME('the address of a wallet; own: that of the key, which needs one')),
     ...LIST(TRADE_ROWS),
   }),
   async run({ args, venue }) {
     const found = args.market === undefined ? undefined : await marketOf(venue, args.market);
-    const user = args.wallet === 'own' ? venue.wallet || undefined : args.wallet;
+    const isOwn = args.wallet === 'own';
+    if (isOwn && venue.rights === 'none') throw toolRefusal('KEY_NEEDED');
+    const user = isOwn ? venue.wallet : args.wallet;
     const list = await listed(
       args,
       async (cursor) => {

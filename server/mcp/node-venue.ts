@@ -64,7 +64,7 @@ export function nodeVenue(
     return JSON.parse(text) as Routes[Key]['answer'];
   };
   const { address, agentOf, key, rights } = caller;
-  return { rights, owner: key, wallet: agentOf ?? address, agentOf, call };
+  return { rights, owner: key, address, wallet: agentOf ?? address, agentOf, call };
 }
 
 /** Header values by name with which a route finds the same caller. */

@@ -75,6 +75,7 @@ const SIGNED = {
     {
       order: Type.Object({
         tokenId: Type.String(),
+        maker: Type.String(),
         side: Type.String(),
         makerAmount: Type.String(),
         takerAmount: Type.String(),
@@ -105,7 +106,7 @@ const preview = tool({
     const isPlaced = venue.rights === 'trade' && order !== null && wouldBe !== 'refused';
     return {
       ...(isPlaced && {
-        preview_id: memory.previews.add(venue.owner, order),
+        preview_id: memory.previews.add(venue.owner, { ...order, maker: seen.wallet }),
         expires_in_seconds: PREVIEW_SECONDS,
       }),
       market: args.market,
@@ -171,7 +172,7 @@ const replace = tool({
     placed(call, async (item) => {
       const { order_id: orderID } = call.args;
       const { cancel, order } = await call.venue.call('POST /replace', {
-        body: { orderID, ...item },
+        body: { ...item, orderID },
       });
       const canceled = cancelRow(cancel);
       if (order === null) throw notCanceled(cancel);
@@ -231,9 +232,9 @@ async function previewOf(venue: Venue, terms: OrderTerms): Promise<PreviewAnswer
       tokenId,
       side,
       orderType: order_type ?? (price === undefined ? 'FAK' : 'GTC'),
-      ...(amount !== undefined && { amount: amountText(amount) }),
-      ...(size !== undefined && { size: amountText(size) }),
-      ...(price !== undefined && { price: amountText(price) }),
+      ...(amount !== undefined && { amount: amountText('amount', amount) }),
+      ...(size !== undefined && { size: amountText('size', size) }),
+      ...(price !== undefined && { price: amountText('price', price) }),
       ...(post_only !== undefined && { postOnly: post_only }),
       ...(expiration !== undefined && { expiration }),
       ...(venue.agentOf !== undefined && { wallet: venue.agentOf }),
@@ -268,7 +269,8 @@ function placed(
   };
   const sendOnce = (item: OrderItemShape) => send(item).catch(refused);
   if (key === undefined) return prepare().then(sendOnce);
-  const terms = JSON.stringify({ ...args, idempotency_key: undefined });
+  const wallet = venue.wallet.toLowerCase();
+  const terms = JSON.stringify({ wallet, args: { ...args, idempotency_key: undefined } });
   return memory.placed.once(venue.owner, key, terms, prepare, sendOnce);
 }
 
@@ -277,7 +279,7 @@ async function orderOf(
   { args, venue }: ToolCall<PlaceArguments>,
   order: PreviewedOrder | undefined,
 ): Promise<OrderItemShape> {
-  const item = args.signed_order as OrderItemShape | undefined;
+  const item = args.signed_order && itemOf(args.signed_order as OrderItemShape);
   if (order === undefined) {
     return item ?? signed(venue, (await previewOf(venue, wholeTerms(args))).order);
   }
@@ -285,6 +287,11 @@ async function orderOf(
     item === undefined ? await termsDifference(venue, args, order) : itemDifference(item, order);
   if (difference !== undefined) throw toolRefusal('PREVIEW_DIFFERS', difference);
   return item ?? signed(venue, order);
+}
+
+/** Known members of a signed order: a request has the others from the tool alone. */
+function itemOf({ order, orderType, owner, postOnly }: OrderItemShape): OrderItemShape {
+  return { order, orderType, owner, ...(postOnly !== undefined && { postOnly }) };
 }
 
 function signed({ sign }: Venue, order: PreviewAnswer['order']): Promise<OrderItemShape> {
@@ -313,10 +320,10 @@ async function termsDifference(
   if (order_type !== undefined && order_type !== order.orderType) {
     return `order_type of the preview: ${order.orderType}`;
   }
-  if (size !== undefined && toMicro(amountText(size)) !== toMicro(order.size)) {
+  if (size !== undefined && toMicro(amountText('size', size)) !== toMicro(order.size)) {
     return `size of the preview: ${order.size}`;
   }
-  if (price !== undefined && toMicro(amountText(price)) !== toMicro(order.price)) {
+  if (price !== undefined && toMicro(amountText('price', price)) !== toMicro(order.price)) {
     return `price of the preview: ${order.price}`;
   }
   if (post_only !== undefined && post_only !== order.postOnly) return 'post_only';
@@ -337,6 +344,7 @@ function itemDifference(item: OrderItemShape, order: PreviewedOrder): string | u
   const { order: sent, orderType, postOnly = false } = item;
   const name = SAME.find((each) => sent[each] !== order[each]);
   if (name !== undefined) return `signed_order.order.${name}`;
+  if (sent.maker.toLowerCase() !== order.maker.toLowerCase()) return 'signed_order.order.maker';
   if (orderType !== order.orderType) return 'signed_order.orderType';
   if (postOnly !== order.postOnly) return 'signed_order.postOnly';
   const isSame = String(sent.expiration ?? 0) === String(order.expiration);

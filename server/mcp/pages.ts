@@ -11,6 +11,9 @@ const CHARACTERS_MAX = 12_000;
 /** Rows of one answer where a call names no limit. */
 export const ROWS_USUAL = 10;
 
+/** Milliseconds of the last date of the language. */
+const DATE_MS_MAX = 8.64e15;
+
 const NEXT = /^(\d{1,4})\.([\x21-\x7e]{0,400})$/;
 /** Cursor of a list of the trading API that has ended. */
 const LAST = 'LTE=';
@@ -63,7 +66,8 @@ export function cut(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}..`;
 }
 
-/** ISO 8601 text of unix seconds. */
+/** ISO 8601 text of unix seconds; the seconds themselves behind the year 275760, where dates end. */
 export function timeText(seconds: number): string {
-  return new Date(seconds * 1_000).toISOString();
+  const ms = seconds * 1_000;
+  return ms > DATE_MS_MAX ? `${seconds} unix seconds` : new Date(ms).toISOString();
 }

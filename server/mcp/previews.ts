@@ -7,7 +7,10 @@ import { randomUUID } from 'node:crypto';
 import type { PreviewAnswer } from '../../client/types.ts';
 import { RecentCache } from '../common/recent-cache.ts';
 
-export type PreviewedOrder = NonNullable<PreviewAnswer['order']>;
+export type PreviewedOrder = NonNullable<PreviewAnswer['order']> & {
+  /** Wallet for which it was previewed. */
+  readonly maker: string;
+};
 
 interface Kept {
   readonly order: PreviewedOrder;

@@ -18,6 +18,8 @@ export interface Venue {
   readonly rights: Rights;
   /** Identifies the key; '' without one. */
   readonly owner: string;
+  /** Address of the key; '' without one. */
+  readonly address: string;
   /** Address of the wallet that the key trades for; '' without one. */
   readonly wallet: string;
   /** That wallet again where the key is an agent of it. */

@@ -8,7 +8,7 @@
  * Thread: I/O.
  */
 
-import { API_KEY_WORDS, Status } from '../../engine/tables/codes.ts';
+import { API_KEY_WORDS } from '../../engine/tables/codes.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import { INVALID_CURSOR, offsetOf } from '../common/cursor.ts';
 import { ENGINE_BUSY, errorBody } from '../common/error-bodies.ts';
@@ -31,7 +31,7 @@ import {
   OwnTradesAnswer,
 } from './account-schemas.ts';
 import { type OrderView, orderText } from './order-rows.ts';
-import { type OrderFilter, OwnOrders } from './own-orders.ts';
+import { type OrderScope, OwnOrders } from './own-orders.ts';
 import { type OwnTrade, OwnTrades } from './own-trades.ts';
 import { NOBODY, type Page, pageBody } from './pages.ts';
 import { TradeTexts } from './trade-text.ts';
@@ -64,7 +64,7 @@ export const ACCOUNT_ROUTES = [
       access: 'level2-read',
       query: ORDER_PATH,
       answer: OwnOrderAnswer,
-      does: 'an own order, whatever became of it: `status` and, once it has ended, the `reason`',
+      does: 'an own order, or one of an own agent, whatever became of it: `status` and, once it has ended, the `reason`',
     },
     ({ index, orders, textsOf }: AccountReads) =>
       async (context, { id }, caller) => {
@@ -72,7 +72,8 @@ export const ACCOUNT_ROUTES = [
         const { end } = index;
         const row = ORDER_ID.test(id) && (await orders.find(owner, idBytes(id)));
         if (!row) return context.reply(404, ORDER_NOT_FOUND);
-        const [text] = await textsOf(owner, [row], end);
+        // Its trades are in the list of whoever signed it.
+        const [text] = await textsOf(row.owner, [shownTo(owner, row)], end);
         context.reply(200, text!);
       },
   ),
@@ -99,14 +100,16 @@ export const ACCOUNT_ROUTES = [
           maker: maker === 0 || address === 0 || maker === address ? maker || address : NOBODY,
         };
         const { end } = index;
-        let page: Page<OrderView> | undefined;
-        if (query.id !== undefined) page = await pageOfOne(orders, owner, query.id, filter, offset);
-        else if (query.wallet === undefined) page = await orders.page(owner, filter, offset);
-        else page = await orders.ofWallet(orders.owner(wallet), filter, offset);
+        const scope: OrderScope =
+          query.wallet === undefined
+            ? { owner, filter, agentsOf: 0 }
+            : orders.ofWallet(orders.owner(wallet), filter);
+        const page =
+          query.id === undefined
+            ? await orders.page(scope.owner, scope.filter, offset, scope.agentsOf)
+            : await orders.pageOfOne(idBytes(query.id), scope, offset);
         if (page === undefined) return context.reply(503, ENGINE_BUSY);
-        const rows = page.rows.map((row) =>
-          row.owner === owner ? row : { ...row, apiKey: NO_KEY },
-        );
+        const rows = page.rows.map((row) => shownTo(owner, row));
         context.reply(200, pageBody(await textsOf(owner, rows, end), offset, page.more));
       },
   ),
@@ -209,17 +212,9 @@ async function tradeItems(
   return items;
 }
 
-async function pageOfOne(
-  orders: OwnOrders,
-  owner: number,
-  id: string,
-  filter: OrderFilter,
-  offset: number,
-): Promise<Page<OrderView>> {
-  const row = await orders.find(owner, idBytes(id));
-  const isMatch =
-    row?.status === Status.live && offset === 0 && orders.matches(filter, row.token, row.maker);
-  return { rows: isMatch ? [row] : [], more: false };
+/** Order without the API key of another signer. */
+function shownTo(owner: number, row: OrderView): OrderView {
+  return row.owner === owner ? row : { ...row, apiKey: NO_KEY };
 }
 
 /** Returns rows of a filter's names: 0 = no filter, NOBODY = unknown. */

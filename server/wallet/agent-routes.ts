@@ -6,13 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type AgentFields, encodeAgent, encodeRevokeAgent } from '../../engine/commands.ts';
-import {
-  type AgentView,
-  agentsOfAddress,
-  agentsOfOwner,
-  agentView,
-  findAgent,
-} from '../../engine/ledger/agents.ts';
+import { type AgentView, agentsKnownTo, agentView, findAgent } from '../../engine/ledger/agents.ts';
 import { findAccount } from '../../engine/orders/accounts.ts';
 import { addressAt } from '../../engine/reads.ts';
 import { ADDRESS_WORDS } from '../../engine/tables/codes.ts';
@@ -20,6 +14,7 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import type { AgentRow } from '../../engine/tables/units.ts';
 import { checksumAddress } from '../auth/checksum.ts';
 import { bodyFault } from '../common/body-fault.ts';
+import { INVALID_CURSOR, offsetOf } from '../common/cursor.ts';
 import { errorBody, errorBodyOf, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { readJson } from '../common/json.ts';
 import { compileShape, type Static } from '../common/schema.ts';
@@ -30,6 +25,7 @@ import { marketByCondition } from '../market-data/find.ts';
 import type { TokenTexts } from '../market-data/texts.ts';
 import {
   AGENT_BOUNDS,
+  AGENTS_QUERY,
   AgentAnswer,
   AgentBody,
   AgentsAnswer,
@@ -37,6 +33,7 @@ import {
   RevokeAgentBody,
 } from './agent-schemas.ts';
 import type { CommandOutcome, LedgerCommands } from './ledger-commands.ts';
+import { PAGE_SIZE, pageBody } from './pages.ts';
 import { type AccessParts, addressOf, WalletAccess, wordsOf } from './wallet-access.ts';
 
 export interface AgentRouteParts extends AccessParts {
@@ -85,12 +82,18 @@ export const AGENT_ROUTES = [
     'GET /agents',
     {
       access: 'level2-read',
+      query: AGENTS_QUERY,
       answer: AgentsAnswer,
-      does: "agents of the caller's wallets, and the wallets whose agent the caller is, with what each has spent",
+      does: "agents of the caller's wallets, and the wallets whose agent the caller is, with what each has spent, newest first, 100 a page: `wallet next_cursor`",
     },
     (agents: AgentService) =>
-      async (context, _query, { address }) =>
-        context.reply(200, JSON.stringify({ data: await agents.list(address) })),
+      async (context, { next_cursor = '', wallet }, { address }) => {
+        const offset = offsetOf(next_cursor);
+        if (offset === -1) return context.reply(400, INVALID_CURSOR);
+        const found = await agents.list(address, wallet, offset);
+        const rows = found.slice(0, PAGE_SIZE).map((row) => JSON.stringify(row));
+        context.reply(200, pageBody(rows, offset, found.length > PAGE_SIZE));
+      },
   ),
   route(
     'POST /agents/revoke',
@@ -167,15 +170,16 @@ export class AgentService {
     this.reply(context, outcome);
   }
 
-  async list(caller: Uint8Array): Promise<Answer[]> {
+  /** Returns the agents of a page, and one more where there is a further page. */
+  async list(caller: Uint8Array, named: string | undefined, offset: number): Promise<Answer[]> {
     const { now, sequenceLock, tables: t } = this.parts;
     const words = wordsOf(caller);
     const views = await sequenceLock.read(() => {
-      const rows = new Set<AgentRow>([
-        ...agentsOfOwner(t, findAccount(t, words, 0)),
-        ...agentsOfAddress(t, words, 0),
-      ]);
-      return [...rows].map((row) => agentView(t, row, now()));
+      const wallet = named === undefined ? 0 : findAccount(t, wordsOf(addressOf(named)), 0);
+      if (named !== undefined && wallet === 0) return [];
+      return agentsKnownTo(t, words, findAccount(t, words, 0), wallet)
+        .slice(offset, offset + PAGE_SIZE + 1)
+        .map((row) => agentView(t, row, now()));
     });
     return views.map((view) => this.answerOf(view));
   }

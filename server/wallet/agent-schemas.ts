@@ -4,7 +4,9 @@
 import { AGENT_MARKETS_MAX } from '../../engine/tables/capacities.ts';
 import { CONDITION_SOURCE } from '../../storage/catalog/condition-ids.ts';
 import { boundsOf } from '../common/json-measure.ts';
+import { compileQuery } from '../common/query.ts';
 import { Type } from '../common/schema.ts';
+import { PAGE_SIZE } from './pages.ts';
 
 const Address = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
@@ -86,7 +88,26 @@ export const AgentAnswer = Type.Object(
   { additionalProperties: false },
 );
 
+export const AGENTS_QUERY = compileQuery(
+  Type.Object({
+    wallet: Type.Optional(
+      Type.String({
+        pattern: '^0x[0-9a-fA-F]{40}$',
+        description: 'a wallet: only its agents',
+      }),
+    ),
+    next_cursor: Type.Optional(
+      Type.String({ error: 'invalid next_cursor', description: 'a cursor of the page before' }),
+    ),
+  }),
+);
+
 export const AgentsAnswer = Type.Object(
-  { data: Type.Array(AgentAnswer) },
+  {
+    data: Type.Array(AgentAnswer),
+    next_cursor: Type.String(),
+    limit: Type.Literal(PAGE_SIZE),
+    count: Type.Integer({ minimum: 0, maximum: PAGE_SIZE }),
+  },
   { additionalProperties: false },
 );

@@ -39,6 +39,14 @@ export interface OrderFilter {
   readonly maker: number;
 }
 
+/** Orders that a list has. */
+export interface OrderScope {
+  readonly owner: AccountRow | 0;
+  readonly filter: OrderFilter;
+  /** Wallet whose agents' orders it has too, before the others; 0 = none. */
+  readonly agentsOf: AccountRow | 0;
+}
+
 /** Orders of one piece: some 50 us, less time than applying a batch of orders. */
 const PIECE_ORDERS = 1_000;
 /** More than the open orders of the largest table need, even when a few pieces are walked twice. */
@@ -87,7 +95,7 @@ export class OwnOrders {
     return findAccount(this.tables, bytesToWords(address, new Int32Array(ADDRESS_WORDS)), 0);
   }
 
-  /** Accepted order by its id (32 bytes), if it belongs to this owner. */
+  /** Accepted order by its id (32 bytes), if this owner signed it or signs for its wallet. */
   async find(owner: number, id: Buffer): Promise<OrderView | undefined> {
     if (owner === 0) return undefined;
     const key = bytesToWords(id, new Int32Array(ID_WORDS));
@@ -104,7 +112,23 @@ export class OwnOrders {
       const stored = this.storedClosedOrder(id);
       row = stored === undefined ? undefined : storedOrderRow(stored);
     }
-    return row?.owner === owner ? row : undefined;
+    const isOwn = row?.owner === owner || (row && walletSigner(tables, row.maker) === owner);
+    return isOwn ? row : undefined;
+  }
+
+  /** Page of the open order with an id, where the page of the same arguments lists it. */
+  async pageOfOne(
+    id: Buffer,
+    { agentsOf, filter, owner }: OrderScope,
+    offset: number,
+  ): Promise<Page<OrderView>> {
+    const row = await this.find(owner, id);
+    const isListed =
+      row?.status === Status.live &&
+      offset === 0 &&
+      (row.owner === owner || row.maker === agentsOf) &&
+      this.matches(filter, row.token, row.maker);
+    return { rows: isListed ? [row] : [], more: false };
   }
 
   /**
@@ -187,16 +211,11 @@ export class OwnOrders {
       .sort((a, b) => orderCreated(tables, b) - orderCreated(tables, a) || b - a);
   }
 
-  /** Page of the open orders of a wallet: those of its agents, and those of its signer. */
-  ofWallet(
-    wallet: AccountRow | 0,
-    filter: OrderFilter,
-    offset: number,
-  ): Promise<Page<OrderView> | undefined> {
-    const signer = wallet === 0 ? 0 : walletSigner(this.tables, wallet);
+  /** Orders of a wallet: those of its agents, and those of its signer. */
+  ofWallet(wallet: AccountRow | 0, filter: OrderFilter): OrderScope {
+    const owner = wallet === 0 ? 0 : walletSigner(this.tables, wallet);
     const isOther = filter.maker !== 0 && filter.maker !== wallet;
-    const its = { ...filter, maker: isOther ? NOBODY : wallet };
-    return this.page(signer, its, offset, wallet);
+    return { owner, filter: { ...filter, maker: isOther ? NOBODY : wallet }, agentsOf: wallet };
   }
 
   private isStillOpen(owner: number, orderRow: OrderRow, id: Int32Array): boolean {

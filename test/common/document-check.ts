@@ -123,7 +123,11 @@ export function documentCheck(settings: Readonly<Record<string, string>>): Promi
   const read = readConfig(settings, [], 1);
   assert(read.ok, 'the node has started with them');
   const { config } = read;
-  const key = JSON.stringify([config.faults, ...PROFILE_ROWS.map(([name]) => config[name])]);
+  const key = JSON.stringify([
+    config.faults,
+    config.mcp,
+    ...PROFILE_ROWS.map(([name]) => config[name]),
+  ]);
   const known = checks.get(key) ?? load(config);
   checks.set(key, known);
   return known;

@@ -44,6 +44,11 @@ test('an agent trades for the wallet of its owner within its bound, until it is 
   assert.equal(balance.wallet, agentOf);
   assert.equal((balance.agent as Answer).left_today, CASH_PER_DAY);
 
+  // The owner that names its own wallet is no agent of it.
+  const own = await Agent.overHttp(node, NEWEST, signedBy(owner), `?wallet=${agentOf}`);
+  assert.equal((await own.call('balance')).agent, undefined);
+  await own.close();
+
   const large = await agent.call('preview', { ...TERMS, size: '101' });
   assert.equal((large.reason as Answer).code, 'AGENT_ORDER_SIZE');
   const first = await agent.call(
@@ -79,6 +84,36 @@ test('an agent trades for the wallet of its owner within its bound, until it is 
   assert.equal((await agent.refused('open_orders')).code, 'WALLET_FOREIGN');
   assert.equal((await ownerClient.balance()).free, '1000');
   await agent.close();
+});
+
+test('a preview and an idempotency key of one wallet place nothing for another wallet', async () => {
+  await ownerClient.authorizeAgent(bounds);
+  const forOwner = await Agent.overHttp(node, NEWEST, signedBy(trader), `?wallet=${agentOf}`);
+  const forItself = await Agent.overHttp(node, NEWEST, signedBy(trader));
+  const seen = await forOwner.call('preview', { ...TERMS, size: '5' });
+  const sent = { ...(await placing(seen)), idempotency_key: 'one wallet' };
+  const itsClient = await NodeClient.connect(url, { wallet: trader.wallet });
+  const { item } = await itsClient.orders.signPreviewed(seen as unknown as PreviewAnswer);
+  for (const agent of [forOwner, forItself]) {
+    const signed_order = JSON.parse(item) as object;
+    const refused = await agent.refused('place', { preview_id: seen.preview_id, signed_order });
+    assert.deepEqual(
+      [refused.code, refused.detail],
+      ['PREVIEW_DIFFERS', 'signed_order.order.maker'],
+    );
+  }
+  assert.equal((await forOwner.call('place', sent)).status, 'live');
+  assert.equal((await forItself.refused('place', sent)).code, 'IDEMPOTENCY_KEY_USED');
+  const anyCase = await Agent.overHttp(
+    node,
+    NEWEST,
+    signedBy(trader),
+    `?wallet=${agentOf.toLowerCase()}`,
+  );
+  assert.equal((await anyCase.call('place', sent)).repeated, true);
+  await ownerClient.revokeAgent({ agent: trader.address });
+  itsClient.close();
+  await Promise.all([forOwner, forItself, anyCase].map((agent) => agent.close()));
 });
 
 test('a tool server that signs with the key of an agent spends the cash of a day and no more', async () => {

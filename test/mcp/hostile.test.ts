@@ -27,6 +27,7 @@ const url = `http://127.0.0.1:${node.port}`;
 const alice = await Trader.join(node, 'alice');
 const bob = await Trader.join(node, 'bob');
 const client = await NodeClient.connect(url, { wallet: alice.wallet });
+const [yes = ''] = market.tokenIds;
 const agent = await Agent.overHttp(node, NEWEST, signedBy(alice));
 const nobody = await Agent.overHttp(node, BEFORE);
 
@@ -140,12 +141,20 @@ test('an order needs a preview of the same key and terms, which places one order
 
   const open = placed[0]?.order_id;
   const next = await agent.call('preview', { ...TERMS, price: '0.2' });
+  const { id: other_id } = await client.orders.post({
+    tokenId: yes,
+    side: 'BUY',
+    price: '0.3',
+    size: '5',
+  });
   const replaced = await agent.call('replace', {
     order_id: open,
     preview_id: next.preview_id,
-    signed_order: await signed(next),
+    signed_order: { ...(await signed(next)), orderID: other_id },
   });
   assert.equal((replaced.placed as Answer).status, 'live');
+  assert.deepEqual((replaced.canceled as Answer).order_ids, [open]);
+  await agent.call('cancel', { order_id: other_id });
   assert.equal((await agent.refused('cancel', { order_id: open })).code, 'ORDER_NOT_OPEN');
   assert.equal((await agent.call('cancel_all', { market: 'market-2' })).canceled, 0);
   assert.equal((await agent.call('cancel_all')).canceled, 1);
@@ -173,6 +182,17 @@ test('an order whose answer is lost is placed once, and the same call tells what
   await alice.ask(node, 'DELETE', '/faults');
 });
 
+test('an order that ends behind the last date of the language is listed with its seconds', async () => {
+  const expiration = 9_000_000_000_000;
+  const seen = await agent.call('preview', { ...TERMS, order_type: 'GTD', expiration });
+  const placing = { preview_id: seen.preview_id, signed_order: await signed(seen) };
+  const { order_id } = await agent.call('place', placing);
+  const { orders } = await agent.call('open_orders');
+  const [order] = orders as readonly Answer[];
+  assert.deepEqual([order?.order_id, order?.expires], [order_id, `${expiration} unix seconds`]);
+  await agent.call('cancel', { order_id });
+});
+
 test('a preview places nothing after a minute, nor where the order would be refused', async () => {
   let now = 0;
   const tools = new ToolServer(() => now);
@@ -198,7 +218,14 @@ test('a preview places nothing after a minute, nor where the order would be refu
   assert.equal((await call('place', { preview_id: oldest?.preview_id })).code, 'PREVIEW_UNKNOWN');
   const differing = { preview_id: newest?.preview_id, side: 'SELL' };
   assert.equal((await call('place', differing)).code, 'PREVIEW_DIFFERS');
-  assert.equal((await call('place', { preview_id: newest?.preview_id })).status, 'live');
+  for (const size of [1e-7, 5.0000001, 1e10]) {
+    const wrong = await call('place', { preview_id: newest?.preview_id, size });
+    assert.equal(wrong.code, 'INVALID_ARGUMENT', String(size));
+    assert.match(String(wrong.detail), /^size must be a decimal with up to 6 decimals/);
+    assert.match(String(wrong.next), /^Correct the argument/);
+    assert.equal((await call('preview', { ...TERMS, size })).code, 'INVALID_ARGUMENT');
+  }
+  assert.equal((await call('place', { preview_id: newest?.preview_id, size: 5 })).status, 'live');
   assert.equal((await call('cancel_all', {})).canceled, 1);
 });
 
@@ -225,6 +252,8 @@ test('a key that may read, and no key at all, place nothing', async () => {
   assert.equal((await reader.refused('place', placing)).code, 'READ_ONLY');
   assert.equal((await nobody.refused('place', placing)).code, 'KEY_NEEDED');
   assert.equal((await nobody.refused('balance')).code, 'KEY_NEEDED');
+  assert.equal((await nobody.refused('trades', { wallet: 'own' })).code, 'KEY_NEEDED');
+  await reader.call('trades', { wallet: 'own' });
   assert.equal((await nobody.call('preview', TERMS)).preview_id, undefined);
   assert.deepEqual((await reader.call('open_orders')).orders, []);
   const { wallet } = await reader.call('balance', { market: 'market-1' });

@@ -114,6 +114,7 @@ test('the page of a node shows outcomes', { skip }, async (t) => {
     for (const view of ['markets', '1']) {
       await page.evaluate(`location.hash = '#${view}'`);
       await fits();
+      await page.waitForSelector('h1');
       assert.deepEqual(await reader.faults(), [], view);
     }
     assert.deepEqual(reader.errors, []);

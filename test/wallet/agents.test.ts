@@ -56,6 +56,8 @@ async function join(name: string, agentOf?: string): Promise<NodeClient> {
   return client;
 }
 
+/** API key in an order of another signer. */
+const NO_KEY = '00000000-0000-0000-0000-000000000000';
 const IN_AN_HOUR = Math.floor(Date.now() / 1_000) + 3_600;
 const terms = (name: string, more: Partial<AgentTerms> = {}): AgentTerms => ({
   agent: keyOf(name).address,
@@ -143,7 +145,7 @@ test('an agent reads the wallet, its open orders and the statement, and a strang
   const seen = new Set<string>();
   for await (const { id, maker_address, owner } of agent.orders.open()) {
     assert.equal(maker_address, ALICE);
-    seen.add(`${id}/${owner === '00000000-0000-0000-0000-000000000000' ? 'other' : 'own'}`);
+    seen.add(`${id}/${owner === NO_KEY ? 'other' : 'own'}`);
   }
   assert.deepEqual([...seen].map((each) => each.split('/')[1]).sort(), ['other', 'own']);
   // Statements are behind the trade by a fraction of a second.
@@ -255,6 +257,50 @@ test('the bound holds over a kill of the node, also in the middle of orders', as
   const { left } = before[0]!;
   const tooMuch = (Number(left) / 0.01 + 1).toFixed(0);
   assert.equal(await placed(racer, { price: '0.01', size: tooMuch }), 'AGENT_CASH');
+});
+
+test('agents are listed newest first in pages of a hundred, and those of one wallet alone', async () => {
+  const amounts = { cashPerDay: '1000000', maxOrderSize: '1000000' };
+  const body = JSON.stringify(terms('busy', amounts));
+  const wallets = Array.from({ length: 101 }, (_, i) => `employer ${i}`);
+  for (const name of wallets) {
+    const { node } = operator;
+    await send(
+      node,
+      'POST',
+      '/auth/api-key',
+      level1('SERVICE', keyOf(name), CHAIN_ID, seconds(), '0'),
+    );
+    assert.equal((await ask(name, 'POST', '/agents', body, 1)).status, 200);
+  }
+  const newest = wallets.map((name) => keyOf(name).address).reverse();
+  const busy = await join('busy');
+  const page = await busy.call('GET /agents', { query: {} });
+  assert.deepEqual(
+    page.data.map(({ wallet }) => wallet),
+    newest.slice(0, 100),
+  );
+  assert.equal(page.count, 100);
+  const all = await busy.agents();
+  assert.deepEqual(
+    all.map(({ wallet }) => wallet),
+    newest,
+  );
+  const of = async (wallet: string) => {
+    const { data, next_cursor } = await busy.call('GET /agents', { query: { wallet } });
+    assert.equal(next_cursor, 'LTE=');
+    return data.map((each) => each.wallet);
+  };
+  assert.deepEqual(await of(newest[100]!.toLowerCase()), [newest[100]]);
+  assert.deepEqual(await of(ALICE), []);
+  assert.deepEqual(await of(keyOf('no account').address), []);
+  const wrong = [
+    ['next_cursor=x', 'INVALID_CURSOR'],
+    ['wallet=0x1', 'INVALID_FIELD'],
+  ] as const;
+  for (const [query, code] of wrong) {
+    assert.deepEqual(refusalOf(await ask('busy', 'GET', `/agents?${query}`)), [400, code]);
+  }
 });
 
 test('an agent obeys its markets and its size, and sells within them without cash', async () => {
@@ -369,12 +415,31 @@ test('an agent cancels its own orders, and the owner those of its agents', async
     size: '5',
   });
   const { id } = await second.orders.post({ tokenId: yes, side: 'BUY', price: '0.02', size: '5' });
+  const first = await join('first', ALICE);
+  for (const client of [alice, second, first]) {
+    const query = { wallet: ALICE, id };
+    const { data } = await client.call('GET /data/orders', { query });
+    assert.deepEqual(
+      data.map((order) => order.id),
+      [id],
+    );
+  }
+  const read = async (name: string, path: string) =>
+    (await ask(name, 'GET', path)).json as { data: unknown[] };
+  for (const query of [`id=${id}`, `id=${id}&wallet=${keyOf('bob').address}`]) {
+    const name = query.includes('wallet') ? 'bob' : 'alice';
+    assert.deepEqual((await read(name, `/data/orders?${query}`)).data, [], query);
+  }
+  assert.equal((await alice.orders.get(id))?.owner, NO_KEY);
+  assert.notEqual((await second.orders.get(id))?.owner, NO_KEY);
+  for (const client of [bob, racer]) assert.equal(await client.orders.get(id), undefined);
   assert.deepEqual((await racer.orders.cancelMany([owners, id])).canceled, []);
   assert.deepEqual((await bob.orders.cancel(id)).canceled, []);
   await racer.orders.cancelAll();
   assert.equal((await agentOf(alice, 'racer')).openOrders, 0);
   assert.equal((await agentOf(alice, 'second')).openOrders, 1);
   assert.deepEqual((await alice.orders.cancelMany([owners, id])).canceled, [owners, id]);
+  assert.equal((await alice.orders.get(id))?.status, 'canceled');
 });
 
 test('a revoked agent has no open orders, places none, and reads the wallet no more', async () => {
