@@ -4,7 +4,7 @@ import { convertRecording, FORMS, formOf } from '../../storage/recordings/conver
 import { RecordingDamaged } from '../../storage/recordings/entries.ts';
 import { mergeRecordings } from '../../storage/recordings/merge.ts';
 import { messageSchema } from '../../storage/recordings/message-schema.ts';
-import { openRecording, type Recording } from '../../storage/recordings/recording.ts';
+import { cutText, openRecording, type Recording } from '../../storage/recordings/recording.ts';
 import { type Mapping, readMapping } from '../../storage/recordings/row-columns.ts';
 import { understoodEvents } from '../../storage/recordings/source-message.ts';
 import { decreasesText } from '../../storage/recordings/times.ts';
@@ -34,6 +34,8 @@ interface Summary {
   readonly hasEnd: boolean | null;
   /** Byte at which the file ends in an incomplete member. */
   readonly cutAt: number | null;
+  /** Number of an incomplete last line in the public form. */
+  readonly cutLine: number | null;
 }
 
 const NAME_WIDTH = 22;
@@ -46,7 +48,7 @@ export const info: Run = async ({ progress, stdout }, [file = ''], options) => {
   progress.clear();
   if (options.json === true) stdout.json(summary);
   else showSummary(stdout, summary);
-  return summary.cutAt === null ? 'done' : 'differs';
+  return cutOf(summary) === undefined ? 'done' : 'differs';
 };
 
 export const schema: Run = async ({ stdout }) => {
@@ -56,6 +58,7 @@ export const schema: Run = async ({ stdout }) => {
 
 export const importing: Run = async ({ progress, stderr, stdout }, files, options) => {
   if (typeof options.out !== 'string') throw new Refused('where to? -o FILE');
+  if (existsSync(options.out)) throw new Refused(`${options.out} is there`);
   const mapping = mappingOf(options);
   const sources: Recording[] = [];
   for (const file of files) sources.push(await opened(file, progress, mapping));
@@ -66,9 +69,9 @@ export const importing: Run = async ({ progress, stderr, stdout }, files, option
     (count, bytes) => shown.show(count, bytes),
   );
   progress.clear();
-  for (const { decreases, path } of sources) {
-    const text = decreasesText(decreases);
-    if (text !== undefined) stderr.line(`${path}: ${text}`);
+  for (const source of sources) {
+    for (const text of [decreasesText(source.decreases), cutText(source)])
+      if (text !== undefined) stderr.line(`${source.path}: ${text}`);
   }
   for (const [names, why] of [
     [leftOut, 'more than two tokens, and are left out by whoever reads it'],
@@ -103,8 +106,8 @@ export const converting: Run = async (context, [file = '', out = ''], options) =
   progress.clear();
   const decreases = decreasesText(recording.decreases);
   if (decreases !== undefined) stderr.line(`${file}: ${decreases}`);
-  if (recording.cutAt !== undefined)
-    stderr.line(`${file}: it ends in a member that is not whole, at byte ${recording.cutAt}`);
+  const cut = cutText(recording);
+  if (cut !== undefined) stderr.line(`${file}: ${cut}`);
   if (leftOut > 0) stderr.line(`${out}: messages left out: ${leftOut}`);
   if (raised > 0) stderr.line(`${out}: messages with a time that was raised: ${raised}`);
   if (form.lacks !== undefined) stderr.line(`${out}: its form has no place for ${form.lacks}`);
@@ -172,7 +175,12 @@ async function summaryOf(recording: Recording): Promise<Summary> {
     gaps,
     hasEnd: recording.isPublic ? null : entries.end !== undefined,
     cutAt: recording.cutAt ?? null,
+    cutLine: recording.cutLine ?? null,
   };
+}
+
+function cutOf({ cutAt, cutLine }: Summary): string | undefined {
+  return cutText({ cutAt: cutAt ?? undefined, cutLine: cutLine ?? undefined });
 }
 
 function timeText(ms: number): string {
@@ -199,8 +207,8 @@ function showSummary(stdout: Context['stdout'], summary: Summary): void {
   show('catalog changes', summary.entries.catalog ?? 0);
   show('gaps', summary.gaps.length);
   for (const { from, to } of summary.gaps) show('', `${from} to ${to}`);
-  if (summary.cutAt !== null)
-    show('cut', `it ends in a member that is not whole, at byte ${summary.cutAt}`);
+  const cut = cutOf(summary);
+  if (cut !== undefined) show('cut', cut);
   else if (summary.hasEnd === false)
     show('end', 'the recorder was not ended in order, or still runs');
 }

@@ -27,6 +27,8 @@ export interface Recording extends AsyncIterable<RecordingEntry> {
   readBatches(): AsyncIterable<readonly ReadEntry[]>;
   /** Offset in bytes of an incomplete last member, after an iteration. */
   readonly cutAt: number | undefined;
+  /** Number of an incomplete last line in the public form, after an iteration. */
+  readonly cutLine: number | undefined;
   /** Decreases of the newest iteration so far. */
   readonly decreases: Decreases;
   /** Known markets that are not binary. Nobody trades them. */
@@ -69,6 +71,13 @@ export function damageOf(path: string, error: unknown): unknown {
     : error;
 }
 
+/** Text about the cut end of a recording, after an iteration. */
+export function cutText({ cutAt, cutLine }: Pick<Recording, 'cutAt' | 'cutLine'>) {
+  if (cutAt !== undefined) return `it ends in a member that is not whole, at byte ${cutAt}`;
+  if (cutLine !== undefined) return `its last line, ${cutLine}, is no JSON and is left out`;
+  return undefined;
+}
+
 /** A recording with header and catalog of its own. */
 export function ownRecording(parts: OwnParts): Recording {
   const { cutAt, entries, events, header, path, readEntries = entries } = parts;
@@ -80,7 +89,7 @@ export function ownRecording(parts: OwnParts): Recording {
     leftOut: events.flatMap(tokenCounts).filter((count) => count !== 2).length,
     survey: undefined,
   };
-  return iterable(known, entries, readEntries, cutAt);
+  return iterable(known, entries, readEntries, { cutAt });
 }
 
 /**
@@ -91,6 +100,7 @@ export async function surveyedRecording(
   path: string,
   entries: (started?: number) => Entries,
   onRead: (messages: number) => void,
+  cutLine: () => number | undefined = () => undefined,
 ): Promise<Recording> {
   const survey = new MarketSurvey();
   let read = 0;
@@ -112,7 +122,7 @@ export async function surveyedRecording(
     survey,
   };
   const begun = (): Entries => entries(started);
-  return iterable(known, begun, begun);
+  return iterable(known, begun, begun, { cutLine });
 }
 
 /** Returns the header of a recording. @throws RecordingDamaged for another format, another version or a wrong member */
@@ -131,13 +141,19 @@ export function checkedHeader(json: JsonObject, path: string): RecordingHeader {
   return header;
 }
 
-type Iterated = 'batches' | 'readBatches' | 'cutAt' | 'decreases' | typeof Symbol.asyncIterator;
+type Iterated =
+  | 'batches'
+  | 'readBatches'
+  | 'cutAt'
+  | 'cutLine'
+  | 'decreases'
+  | typeof Symbol.asyncIterator;
 
 function iterable(
   known: Omit<Recording, Iterated>,
   entries: () => Entries,
   readEntries: () => AsyncIterable<readonly ReadEntry[]>,
-  cutAt: () => number | undefined = () => undefined,
+  cut: { readonly [Name in 'cutAt' | 'cutLine']?: () => number | undefined },
 ): Recording {
   const { started } = known.header;
   let order = new EntryOrder(started);
@@ -156,7 +172,10 @@ function iterable(
       for await (const batch of batches()) yield* batch;
     },
     get cutAt() {
-      return cutAt();
+      return cut.cutAt?.();
+    },
+    get cutLine() {
+      return cut.cutLine?.();
     },
     get decreases() {
       return order;

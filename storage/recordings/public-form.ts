@@ -9,7 +9,7 @@ import { RecordingDamaged, type RecordingEntry } from './entries.ts';
 import { timeIn } from './source-message.ts';
 
 /**
- * Yields entries of the lines of a file, by batch. An incomplete last line is left out. A message without a time has
+ * Yields entries of the lines of a file, by batch. Calls `onCut` for an incomplete last line, which is left out. A message without a time has
  * that of the message before it.
  * @param started time of the messages before the first one with a time
  */
@@ -17,6 +17,7 @@ export async function* publicEntries(
   batches: AsyncIterable<readonly string[]>,
   path: string,
   started = 0,
+  onCut: (line: number) => void = () => undefined,
 ): AsyncGenerator<RecordingEntry[]> {
   let number = 0;
   let at = started;
@@ -38,6 +39,7 @@ export async function* publicEntries(
     }
     yield entries;
   }
+  if (broken > 0) onCut(broken);
 }
 
 function parsed(line: string): readonly unknown[] | undefined {

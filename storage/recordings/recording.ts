@@ -6,13 +6,18 @@
  */
 
 import { createReadStream, type ReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { isObject, type JsonObject } from '../catalog/catalog-json.ts';
 import { beginsZip } from '../columns/npz.ts';
 import { beginsParquet } from '../columns/parquet-reader.ts';
 import { csvEntries } from './csv-form.ts';
-import { RecordingDamaged, type RecordingEntry, type RecordingHeader } from './entries.ts';
+import {
+  RECORDING_FORMAT,
+  RecordingDamaged,
+  type RecordingEntry,
+  type RecordingHeader,
+} from './entries.ts';
 import { linesOf } from './lines.ts';
 import { marketNameOf } from './market-name.ts';
 import { beginsMember, membersOf } from './members.ts';
@@ -30,10 +35,13 @@ import { publicEntries } from './public-form.ts';
 import { KnownTexts, QuickLines } from './quick-lines.ts';
 import type { Mapping } from './row-columns.ts';
 
-export type { OnRead, ReadEntry, Recording } from './opened.ts';
+export { cutText, type OnRead, type ReadEntry, type Recording } from './opened.ts';
 
 const PIECE_BYTES = 2 ** 18;
 const LINE_END = 0x0a;
+const OWN_HEADER = new RegExp(`^\\{.*"format"\\s*:\\s*"${RECORDING_FORMAT}"`);
+
+type Lines = AsyncIterable<readonly string[]>;
 
 /** Entries of a batch: few enough to be garbage before the collector copies them. */
 const BATCH = 128;
@@ -48,27 +56,27 @@ export async function openRecording(
   onRead: OnRead = () => undefined,
   mapping?: Mapping,
 ): Promise<Recording> {
+  if ((await stat(path)).isDirectory())
+    throw new RecordingDamaged(
+      `${path}: it is a directory; name one file in it, such as an .npz of a token`,
+    );
   const first = await firstBytes(path);
   if (beginsParquet(first)) return openParquetRecording(path, onRead, mapping);
   if (!beginsMember(first) && !beginsZip(first))
-    return openPublic(path, isGzip(first), onRead, mapping);
+    return openText(path, isGzip(first), onRead, mapping);
   refuseMapping(mapping, path);
   return beginsZip(first) ? openNpzRecording(path, onRead) : openOwn(path);
 }
 
 async function openOwn(path: string): Promise<Recording> {
-  const { events, header } = await beginningOf(path);
+  const { events, header } = await beginningOf(
+    memberLines(path, () => undefined),
+    path,
+  );
   let cutAt: number | undefined;
   async function* entries(): AsyncGenerator<readonly RecordingEntry[]> {
-    // The header, and the catalog that was read already.
-    let skip = 1 + events.length;
-    for await (const lines of memberLines(path, (offset) => (cutAt = offset))) {
-      const skipped = Math.min(skip, lines.length);
-      skip -= skipped;
-      for (let at = skipped; at < lines.length; at += BATCH) {
-        yield lines.slice(at, at + BATCH).map((line) => entryOf(line, path));
-      }
-    }
+    const lines = memberLines(path, (offset) => (cutAt = offset));
+    yield* entriesBehind(events.length, lines, path);
   }
   async function* readEntries(): AsyncGenerator<readonly ReadEntry[]> {
     let skip = 1 + events.length;
@@ -91,10 +99,33 @@ async function openOwn(path: string): Promise<Recording> {
   return ownRecording({ path, header, events, entries, readEntries, cutAt: () => cutAt });
 }
 
-async function beginningOf(path: string) {
+/** A recording that other programs have unpacked, or packed again without members. */
+async function openRepacked(path: string, lines: () => Lines): Promise<Recording> {
+  const { events, header } = await beginningOf(lines(), path);
+  const entries = () => entriesBehind(events.length, lines(), path);
+  return ownRecording({ path, header, events, entries, cutAt: () => undefined });
+}
+
+/** Entries behind the header and the first entries of the catalog. */
+async function* entriesBehind(
+  events: number,
+  batches: Lines,
+  path: string,
+): AsyncGenerator<readonly RecordingEntry[]> {
+  let skip = 1 + events;
+  for await (const lines of batches) {
+    const skipped = Math.min(skip, lines.length);
+    skip -= skipped;
+    for (let at = skipped; at < lines.length; at += BATCH) {
+      yield lines.slice(at, at + BATCH).map((line) => entryOf(line, path));
+    }
+  }
+}
+
+async function beginningOf(batches: Lines, path: string) {
   const events: JsonObject[] = [];
   let header: RecordingHeader | undefined;
-  for await (const lines of memberLines(path, () => undefined)) {
+  for await (const lines of batches) {
     const from = header === undefined ? 1 : 0;
     header ??= checkedHeader(objectOf(lines[0] ?? '', path), path);
     for (const line of lines.slice(from)) {
@@ -107,25 +138,31 @@ async function beginningOf(path: string) {
   return { header, events };
 }
 
-async function openPublic(
+/** Opens lines of text, plain or gzipped. */
+async function openText(
   path: string,
   isGzipped: boolean,
   onRead: OnRead,
   mapping: Mapping | undefined,
 ): Promise<Recording> {
-  const isJson = await beginsJson(path, isGzipped);
-  if (isJson) refuseMapping(mapping, path);
   let bytes = 0;
-  const entries = (started?: number): AsyncIterable<readonly RecordingEntry[]> => {
+  let cutLine: number | undefined;
+  const lines = () => {
     const pieces = piecesOf(path, isGzipped, (read) => {
       bytes = read;
     });
-    const lines = linesOf(pieces, path);
-    return isJson
-      ? publicEntries(lines, path, started)
-      : csvEntries(lines, path, marketNameOf(path), mapping);
+    return linesOf(pieces, path);
   };
-  return surveyedRecording(path, entries, (messages) => onRead(messages, bytes));
+  const first = await firstText(lines());
+  const isJson = first === '' || first.startsWith('{') || first.startsWith('[');
+  if (isJson) refuseMapping(mapping, path);
+  if (OWN_HEADER.test(first)) return openRepacked(path, lines);
+  const entries = (started?: number): AsyncIterable<readonly RecordingEntry[]> =>
+    isJson
+      ? publicEntries(lines(), path, started, (line) => (cutLine = line))
+      : csvEntries(lines(), path, marketNameOf(path), mapping);
+  const onMessages = (messages: number): void => onRead(messages, bytes);
+  return surveyedRecording(path, entries, onMessages, () => cutLine);
 }
 
 function refuseMapping(mapping: Mapping | undefined, path: string): void {
@@ -133,13 +170,13 @@ function refuseMapping(mapping: Mapping | undefined, path: string): void {
   throw new RecordingDamaged(`${path}: a mapping names columns, and this file has none`);
 }
 
-/** Returns false if the text begins as CSV does. */
-async function beginsJson(path: string, isGzipped: boolean): Promise<boolean> {
-  for await (const piece of piecesOf(path, isGzipped, () => undefined)) {
-    const text = piece.toString().trimStart();
-    if (text !== '') return text.startsWith('{') || text.startsWith('[');
+/** Returns the first line that is not blank; '' if there is none. */
+async function firstText(batches: Lines): Promise<string> {
+  for await (const lines of batches) {
+    const line = lines.find((each) => each.trim() !== '');
+    if (line !== undefined) return line.trimStart();
   }
-  return true;
+  return '';
 }
 
 async function* memberLines(

@@ -71,6 +71,34 @@ test('a recording reads back as written, also by any gunzip', async () => {
   await assert.rejects(RecordingWriter.create(path, START), /EEXIST/);
 });
 
+test('a recording that another program has unpacked, or packed again, has the same entries', async () => {
+  const path = newPath();
+  await threeMembers(path);
+  const plain = gunzipSync(readFileSync(path));
+  const whole = await openRecording(path);
+  for (const bytes of [plain, gzipSync(plain)]) {
+    const other = newPath();
+    writeFileSync(other, bytes);
+    const { catalog, header, isPublic } = await openRecording(other);
+    assert.deepEqual(
+      { catalog, header, isPublic },
+      { catalog: whole.catalog, header: whole.header, isPublic: false },
+    );
+    assert.deepEqual(await all(other), await all(path));
+  }
+  const cut = newPath();
+  writeFileSync(cut, plain.subarray(0, -5));
+  await assert.rejects(all(cut), { message: `${cut}: a line is no object of JSON` });
+});
+
+test('a directory is refused by its name', async () => {
+  await assert.rejects(openRecording(directory), (error: Error) => {
+    assert(error instanceof RecordingDamaged);
+    assert.match(error.message, /it is a directory; name one file in it/);
+    return error.message.startsWith(`${directory}: `);
+  });
+});
+
 test('a file that was cut is read up to its last whole member', async () => {
   const path = newPath();
   await threeMembers(path);
@@ -185,6 +213,9 @@ test('an incomplete last line of the public form is left out, and another incomp
   const path = newPath();
   writeFileSync(path, `${PUBLIC[0]}\n${PUBLIC[1]!.slice(0, 50)}`);
   assert.equal((await all(path)).length, 1);
+  const { code, stdout } = await cli(directory, ['record', 'info', path]);
+  assert.match(stdout, /^cut +its last line, 2, is no JSON and is left out$/m);
+  assert.notEqual(code, 0);
   writeFileSync(path, `${PUBLIC[0]}\n{"event_ty\n${PUBLIC[1]}`);
   await assert.rejects(all(path), /line 2 is no JSON/);
   writeFileSync(path, '{"event_type":"book","market":"m","asset_id":"1"}\n');
@@ -289,6 +320,9 @@ test('record import merges files by time, and record info says what they are', a
       messages: { book: 2, price_change: 1, last_trade_price: 1 },
     },
   );
+  const onto = await cli(directory, ['record', 'import', one, two, '-o', out]);
+  assert.equal(onto.code, 2);
+  assert.match(onto.stderr, new RegExp(`^${out} is there`));
   const again = await cli(directory, ['record', 'import', one, one, '-o', newPath()]);
   assert.match(again.stderr, /another file has books of the market game at the same time/);
   assert.equal(again.code, 1);
