@@ -39,6 +39,8 @@ export interface RowColumns extends Pick<RowSource, 'nameOf'> {
 
 const NAMES = CSV_COLUMNS.map(({ name }) => name);
 const LEVEL_NAMES = ['bids', 'asks', 'bid_sizes', 'ask_sizes'] as const;
+/** Cells that a row with a whole book does not need. */
+const LEVEL_CELLS: readonly Name[] = ['side', 'price', 'size'];
 /** Milliseconds of a unit. */
 const UNITS = { s: 1_000, ms: 1, us: 1 / 1_000, ns: 1 / 1_000_000 };
 const MEMBERS = ['columns', 'unit', 'values', 'constants'];
@@ -71,11 +73,15 @@ export function readMapping(text: string, path: string): Mapping {
     const isTexts = isObject(of) && Object.values(of).every((each) => typeof each === 'string');
     if (!isTexts) throw wrong(`values.${name} must be an object of texts`);
   }
+  const columns = texts(json.columns, 'columns', [...NAMES, ...LEVEL_NAMES]);
+  const constants = texts(json.constants, 'constants', NAMES);
+  const twice = Object.keys(constants).find((name) => Object.hasOwn(columns, name));
+  if (twice !== undefined) throw wrong(`${twice} is in columns and in constants`);
   return {
-    columns: texts(json.columns, 'columns', [...NAMES, ...LEVEL_NAMES]),
+    columns,
     unit: unit as Mapping['unit'],
     values: values as Mapping['values'],
-    constants: texts(json.constants, 'constants', NAMES),
+    constants,
   };
 }
 
@@ -106,18 +112,31 @@ export function namedColumns(
   return columnsOf({ columns, unit: undefined, values: {}, constants: {} }, (name) => [name]);
 }
 
-/** Columns of a mapping. @throws RecordingDamaged for a column that the file does not have */
+/**
+ * Columns of a mapping.
+ * @throws RecordingDamaged for a column that the file does not have, or that the mapping lacks
+ */
 export function mappedColumns(
   mapping: Mapping,
   names: readonly string[],
   where: string,
 ): RowColumns {
-  return columnsOf(mapping, (path) => {
+  const found = columnsOf(mapping, (path) => {
     if (names.includes(path)) return [path];
     const [column = '', ...members] = path.split('.');
     if (names.includes(column) && members.length > 0) return [column, ...members];
     throw new RecordingDamaged(`${where}: it has no column ${path} of the mapping`);
   });
+  const named = { ...mapping.columns, ...mapping.constants };
+  const hasBooks = mapping.columns.bids !== undefined || mapping.columns.asks !== undefined;
+  const lacking = CSV_COLUMNS.find(({ isRequired, name }) => {
+    const isNeeded = isRequired && !(hasBooks && LEVEL_CELLS.includes(name));
+    return isNeeded && named[name] === undefined;
+  });
+  if (lacking === undefined) return found;
+  throw new RecordingDamaged(
+    `${where}: the mapping lacks ${lacking.name}, in columns or in constants`,
+  );
 }
 
 function columnsOf(

@@ -212,6 +212,11 @@ test('a wrong mapping, a missing column and a wrong cell are named', async () =>
     );
     const mapping = { columns: { time: 'time', token: 'asset' } };
     await assert.rejects(messagesOf(path, mapping), /it has no column asset of the mapping/);
+    const short = { columns: { time: 'time', token: 'token', side: 'side', price: 'price' } };
+    await assert.rejects(
+      messagesOf(path, short),
+      /the mapping lacks size, in columns or in constants/,
+    );
   }
   const [books = ''] = await bothFiles([{ time: AT, token: YES, b: 'none' }], { time: 'time' });
   await assert.rejects(
@@ -232,6 +237,7 @@ test('a wrong mapping, a missing column and a wrong cell are named', async () =>
     [{ unit: 'h' }, /unit must be one of s, ms, us, ns/],
     [{ values: { side: { B: 1 } } }, /values\.side must be an object of texts/],
     [{ constants: { bids: '1' } }, /constants has bids, not one of/],
+    [{ columns: { size: 'a' }, constants: { size: '1' } }, /size is in columns and in constants/],
   ];
   for (const [mapping, message] of cases) {
     writeFileSync(file, JSON.stringify(mapping));

@@ -6,6 +6,8 @@ import { countText, NONE } from './format.js';
 /** @import { SweepData, SweptData, WindowsData } from '../report-data.ts' */
 
 const SWEEP_ROWS_MAX = 500;
+/** The figure that windows always show. */
+const PROFIT = 'profit';
 const ALL_RECORDINGS = 'all together';
 const FIGURE = new Intl.NumberFormat('en', { maximumFractionDigits: 4 });
 /** Share of its colour that the strongest cell has. */
@@ -63,7 +65,7 @@ function showWindows({ rank, rows }) {
       'Test to',
       'Values',
       `${rank} of train`,
-      `${rank} of test`,
+      ...(rank === PROFIT ? [] : [`${rank} of test`]),
       'Profit of test',
     ]),
   );
@@ -74,7 +76,7 @@ function showWindows({ rank, rows }) {
         recording,
         ...times.map(utcText),
         values,
-        ...[trained, tested, profit].map(figureText),
+        ...[trained, ...(rank === PROFIT ? [] : [tested]), profit].map(figureText),
       ];
       row.append(...texts.map((text) => make('td', '', text)));
       return row;
