@@ -9,7 +9,7 @@ import type { NotedFill, StrategyVenue } from './venue.ts';
 
 export interface Counted {
   readonly tally: TradeTally;
-  readonly positionsMax: number;
+  readonly inventoryMax: number;
   readonly curve: EquityCurve;
 }
 
@@ -31,7 +31,7 @@ export function figuresOf(venue: StrategyVenue, cash: number, counted: Counted):
     ...tally.figures(),
     closings,
     hitRate: closings === 0 ? undefined : hits / closings,
-    positionsMax: counted.positionsMax / MICRO,
+    inventoryMax: counted.inventoryMax / MICRO,
   };
 }
 
@@ -94,7 +94,7 @@ export function marketOf(market: TradedMarket, days: number): MarketResult {
     drawdown: equity.drawdown.amount / MICRO,
     sharpe: sharpeOf(profits, quiet),
     sortino: sortinoOf(profits, quiet),
-    inventoryMax: market.inventoryMax / MICRO,
+    sharesMax: market.sharesMax / MICRO,
     shares: [market.shares[0] / MICRO, market.shares[1] / MICRO],
     payout: market.payout,
     times: market.series.times,

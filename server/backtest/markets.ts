@@ -51,7 +51,7 @@ export class TradedMarket implements Market {
   /** Profit in micro-units over time. */
   readonly equity = new Equity(0);
   /** Micro-shares. */
-  inventoryMax = 0;
+  sharesMax = 0;
   /** Own orders in the book. */
   readonly resting: OwnOrder[] = [];
   /** Sides with an own order at the best price, and since when; undefined before the first order. */

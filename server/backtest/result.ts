@@ -90,7 +90,7 @@ export interface Figures extends TradeFigures {
   /** Share of the closings that had a profit; undefined without closings. */
   readonly hitRate: number | undefined;
   /** Highest value of all positions. */
-  readonly positionsMax: number;
+  readonly inventoryMax: number;
 }
 
 export interface Day extends TradeFigures {
@@ -150,7 +150,7 @@ export interface MarketResult extends TradeFigures {
   readonly sharpe: number | undefined;
   readonly sortino: number | undefined;
   /** Largest inventory of either sign, in shares. */
-  readonly inventoryMax: number;
+  readonly sharesMax: number;
   readonly shares: readonly [number, number];
   readonly payout: readonly number[] | undefined;
   readonly times: readonly number[];

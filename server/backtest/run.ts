@@ -40,7 +40,7 @@ export class Run {
   private readonly tallies = new Tallies();
   private readonly marks = new FillMarks();
   private positions = 0;
-  private positionsMax = 0;
+  private inventoryMax = 0;
   private messages = 0;
   private pausesCut = 0;
   private from: number | undefined;
@@ -115,14 +115,14 @@ export class Run {
       this.noteBest(market, undefined);
       market.equity.end();
     }
-    const { curve, fills, positionsMax, settings, tallies } = this;
+    const { curve, fills, inventoryMax, settings, tallies } = this;
     return {
       name: this.name,
       from: this.from,
       to,
       messages: this.messages,
       settings,
-      figures: figuresOf(venue, settings.cash, { curve, positionsMax, tally: tallies.total }),
+      figures: figuresOf(venue, settings.cash, { curve, inventoryMax, tally: tallies.total }),
       equity: equityOf(curve),
       days: curve.days.map((day) => dayOf(day, tallies)),
       fills: fills.map(fillOf),
@@ -286,12 +286,12 @@ export class Run {
     const value = market.valueNow();
     const profit = market.flow + value;
     if (profit !== market.equity.equity) market.equity.record(time, profit, value);
-    market.inventoryMax = Math.max(market.inventoryMax, Math.abs(market.holding.net));
+    market.sharesMax = Math.max(market.sharesMax, Math.abs(market.holding.net));
     market.series.add(time, market.mids, market.holding.net);
     if (value === market.value && cashTotal === this.curve.cash) return;
     this.positions += value - market.value;
     market.value = value;
-    this.positionsMax = Math.max(this.positionsMax, this.positions);
+    this.inventoryMax = Math.max(this.inventoryMax, this.positions);
     this.curve.add(time, cashTotal, this.positions);
   }
 

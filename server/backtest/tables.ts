@@ -55,7 +55,7 @@ const MARKET_COLUMNS = {
   sharpe: plainColumn(({ sharpe }: MarketResult) => sharpe),
   sortino: plainColumn(({ sortino }: MarketResult) => sortino),
   inventory: plainColumn(({ inventory }: MarketResult) => inventory.at(-1)),
-  inventory_max: plainColumn(({ inventoryMax }: MarketResult) => inventoryMax),
+  shares_max: plainColumn(({ sharesMax }: MarketResult) => sharesMax),
   payout: plainColumn(({ payout }: MarketResult) => payout?.[0]),
   ...TRADE_COLUMNS,
 };
@@ -66,7 +66,7 @@ const TYPES: Readonly<Record<string, ColumnType>> = {
   ...typed('integer', ['order', 'fills', 'maker_fills']),
   ...typed('decimal', ['price', 'size', 'fee', 'cash_after', 'position_after', 'equity', 'cash']),
   ...typed('decimal', ['positions', 'profit', 'drawdown', 'turnover', 'fees', 'inventory']),
-  ...typed('decimal', ['inventory_max']),
+  ...typed('decimal', ['shares_max']),
   ...typed('number', ['profit_of_closing', 'return', 'sharpe', 'sortino', 'payout', 'fill_rate']),
   ...typed('number', ['adverse_1s', 'adverse_10s', 'adverse_60s', 'time_at_best', 'brier']),
   ...typed('number', ['brier_advantage']),

@@ -99,11 +99,11 @@ test('every combination runs over every recording, and its figures are those of 
 });
 
 test('the table has the swept parameters, the worst recording, and the figure of the rank', async () => {
-  const sweep = ['--sweep', 'size=10,20', '--recording', second, '--rank', 'positionsMax'];
+  const sweep = ['--sweep', 'size=10,20', '--recording', second, '--rank', 'inventoryMax'];
   const { code, stderr, stdout } = await run(first, buyer, '--set', 'price=0.35', ...sweep);
   assert.equal(code, 0, stderr);
   const [head = '', ...lines] = stdout.trimEnd().split('\n');
-  assert.match(head, /^size +profit +worst +return +drawdown .* refused +positionsMax$/);
+  assert.match(head, /^size +profit +worst +return +drawdown .* refused +inventoryMax$/);
   // The smaller value of positions is the better one.
   assert.deepEqual(
     lines.map((line) => line.trim().split(/ +/)[0]),

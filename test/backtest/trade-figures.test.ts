@@ -144,7 +144,7 @@ test('figures of days and markets add up to those of the run', async () => {
   const [market] = markets;
   near(market?.profit, figures.profit);
   near(market?.drawdown, figures.drawdown.amount);
-  assert.equal(market?.inventoryMax, 10);
+  assert.equal(market?.sharesMax, 10);
   const profits = days.map(({ profit }) => profit);
   const mean = profits.reduce((total, each) => total + each, 0) / 3;
   near(

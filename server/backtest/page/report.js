@@ -69,7 +69,7 @@ const COLUMNS = [
   ['Sharpe', ({ figures }) => decimal(figures.sharpe, 2)],
   ['Sortino', ({ figures }) => decimal(figures.sortino, 2)],
   ['Hit rate', ({ figures }) => percent(figures.hitRate ?? null)],
-  ['Positions, most', ({ figures }) => MONEY.format(figures.positionsMax)],
+  ['Positions, most', ({ figures }) => MONEY.format(figures.inventoryMax)],
   ...TRADING.map(
     ([title, read]) =>
       /** @type {const} */ ([title, (/** @type {ReportRun} */ { figures }) => read(figures)]),
@@ -102,7 +102,7 @@ const MARKET_COLUMNS = [
   ['Drawdown', ({ drawdown }) => MONEY.format(drawdown)],
   ['Sharpe', ({ sharpe }) => decimal(sharpe, 2)],
   ['Sortino', ({ sortino }) => decimal(sortino, 2)],
-  ['Inventory, most', ({ inventoryMax }) => sizeText(inventoryMax)],
+  ['Shares, most', ({ sharesMax }) => sizeText(sharesMax)],
   ...TRADING,
 ];
 

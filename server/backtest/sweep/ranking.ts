@@ -28,7 +28,7 @@ const JOINED: Readonly<Record<string, Joined>> = {
   turnover: 'sum',
   fees: 'sum',
   closings: 'sum',
-  positionsMax: 'largest',
+  inventoryMax: 'largest',
 };
 
 /** Figures of which less is better. */
@@ -39,7 +39,7 @@ const LESS: readonly string[] = [
   'brier',
   'drawdown',
   'fees',
-  'positionsMax',
+  'inventoryMax',
   'refused',
 ];
 
