@@ -34,7 +34,6 @@ const ENTRY_BYTES = 8;
 const WORDS = 2 ** 32;
 const RUNS_KEY = Buffer.from('ids');
 const RUN_BYTES = 24;
-const keyOfRead = Buffer.alloc(16);
 
 export function sizeOf({ from, to }: Run): number {
   return to - from;
@@ -48,7 +47,8 @@ export function pageOf(word: number, pages: number): number {
   return Math.floor((word * pages) / WORDS);
 }
 
-export function pageKey({ from, to }: Run, page: number, key = Buffer.allocUnsafeSlow(16)): Buffer {
+export function pageKey({ from, to }: Run, page: number): Buffer {
+  const key = Buffer.allocUnsafeSlow(16);
   key.writeUIntBE(from, 0, 6);
   key.writeUIntBE(to, 6, 6);
   key.writeUInt32BE(page, 12);
@@ -119,10 +119,9 @@ export function readRuns(meta: BinaryTable, state: RunStateCode): Run[] {
   return runs.sort((a, b) => a.from - b.from);
 }
 
-/** Valid until the next read of any table: a worker looks up each order in every run. */
 function pageValue(table: BinaryTable, run: Run, page: number): Buffer {
-  const key = pageKey(run, page, keyOfRead);
-  const value = table.getBinaryFast(key);
+  const key = pageKey(run, page);
+  const value = table.get(key);
   if (value !== undefined && checksumMatches(key, value)) return value;
   throw new Damage(`page ${page} of the ids of finished orders ${run.from} to ${run.to - 1}`);
 }
