@@ -128,11 +128,13 @@ async function stream(node: TestNode): Promise<SocketClient> {
   const client = await SocketClient.open(node, '/ws/market');
   client.onText = () => undefined;
   const { events } = demoCatalog() as { readonly events: readonly { markets: object[] }[] };
+  // Markets of positions have other ids.
   const tokens = events.flatMap(({ markets }) =>
     markets.flatMap(
-      (market) => JSON.parse(String(Reflect.get(market, 'clobTokenIds'))) as string[],
+      (market) => JSON.parse(String(Reflect.get(market, 'clobTokenIds') ?? '[]')) as string[],
     ),
   );
+  assert(tokens.length > 0, 'books of the demo are followed');
   client.send({ type: 'market', assets_ids: tokens.slice(0, 100) });
   return client;
 }
