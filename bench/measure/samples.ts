@@ -35,8 +35,13 @@ const FIRST_ROWS = 1024;
 
 /** Gathers samples until they are taken as one array of rows. */
 export class SampleRows {
-  #rows = new Float64Array(FIRST_ROWS * COLUMNS);
+  #rows: Float64Array;
   #length = 0;
+
+  /** @param expected number of samples for which there is room at once */
+  constructor(expected = FIRST_ROWS) {
+    this.#rows = new Float64Array(Math.max(1, expected) * COLUMNS);
+  }
 
   add(sample: Sample): void {
     if (this.#length === this.#rows.length) {

@@ -8,6 +8,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from './connection.ts';
 import { monotonicMs, Pacer } from './pacer.ts';
+import type { PackedRequests } from './packed-requests.ts';
 import { Fate } from './samples.ts';
 
 /** A request that was sent, or that never was. Times from the start of the run. */
@@ -26,7 +27,7 @@ export interface Sent {
 export interface Plan {
   readonly url: URL;
   readonly connections: number;
-  readonly requests: readonly Buffer[];
+  readonly requests: PackedRequests;
   /** Times at which requests are due, from the start, ascending; `undefined` in a closed loop. */
   readonly dueMs: Float64Array | undefined;
   /** Longest wait for answers after the last request was due. */
@@ -142,7 +143,7 @@ export class Sender {
 
   #send(connection: Connection, index: number): void {
     this.#sentMs[index] = monotonicMs() - this.#startMs;
-    connection.send(this.#plan.requests[index]!, (status, body) => {
+    connection.send(this.#plan.requests.at(index), (status, body) => {
       const now = monotonicMs() - this.#startMs;
       // A lost connection comes back by itself when it is open again.
       if (status !== 0) this.#idle.push(connection);

@@ -13,6 +13,7 @@ import { arrivalsOf, shareOf } from './arrivals.ts';
 import { type FromChild, type Job, walletSeed } from './job.ts';
 import { requestsOf } from './measure-options.ts';
 import { Outcomes, THROTTLED, UNANSWERED } from './outcomes.ts';
+import { PackedRequests } from './packed-requests.ts';
 import { type Account, bytesOf, Drawer, type Request } from './prepare.ts';
 import { Fate, SampleRows } from './samples.ts';
 import { Sender, type Sent } from './sender.ts';
@@ -50,14 +51,16 @@ export class Sending {
     const requests = await this.#draw(random, shareOf(total, share), url);
     // The second that a request names is about that in which it is sent.
     const now = Date.now();
-    const bytes: Buffer[] = [];
-    for (const [i, request] of requests.entries()) {
-      const seconds = Math.floor((now + (dueMs?.[i] ?? 0)) / 1000);
-      bytes.push(bytesOf(request, url, signing.credentialPrefix, seconds));
-    }
+    const bytes = function* (): Generator<Buffer> {
+      for (const [i, request] of requests.entries()) {
+        const seconds = Math.floor((now + (dueMs?.[i] ?? 0)) / 1000);
+        yield bytesOf(request, url, signing.credentialPrefix, seconds);
+      }
+    };
     this.#requests = requests.map(({ kind, orders }) => ({ kind, orders }));
     const connections = shareOf(options.connections, share);
-    const plan = { url, connections, requests: bytes, dueMs, drainMs: DRAIN_MS };
+    const packed = PackedRequests.of(bytes());
+    const plan = { url, connections, requests: packed, dueMs, drainMs: DRAIN_MS };
     this.#sender = new Sender(plan, (sent) => this.#settled(sent));
     await this.#sender.connect();
     this.#tell({ kind: 'ready' });

@@ -17,6 +17,7 @@ import { exchangeOf } from '../load/load-orders.ts';
 import { Connection } from '../measure/connection.ts';
 import { monotonicMs } from '../measure/pacer.ts';
 import type { Request } from '../measure/prepare.ts';
+import { samplesOf } from '../measure/samples.ts';
 import { openSide, programOf, type Side, sideRatios, takeTurns } from './node-sides.ts';
 import type { Bodies, Floors, PartTimes } from './path-parts.ts';
 import { readCollections, type Span, snapshotSpans, tailRatios } from './tail.ts';
@@ -210,7 +211,7 @@ class Suite {
     const { traffic } = await this.openSigned(this.watchedEnvironment(), WATCHED_FLAGS);
     for (const [batch, rate] of rates) {
       const perSecond = rate / 2 / batch;
-      const requests = traffic.draw(Math.ceil(perSecond * openSeconds), batch);
+      const requests = traffic.drawing(Math.ceil(perSecond * openSeconds), batch);
       await this.tail(`half of it, ${nameOf(batch)}, open loop`, traffic, requests, perSecond);
     }
   }
@@ -219,16 +220,16 @@ class Suite {
   private async tail(
     name: string,
     traffic: Traffic,
-    requests: readonly Request[],
+    requests: Iterable<Request>,
     perSecond: number,
   ): Promise<void> {
     await this.child.ask('startWrites');
-    const { sent, startMs } = await traffic.open(requests, CONNECTIONS, perSecond);
+    const { samples, startMs } = await traffic.open(requests, CONNECTIONS, perSecond);
     const writes = await this.child.ask<readonly Span[]>('stopWrites');
     await sleep(COLLECTIONS_WRITTEN_MS);
     const collections = readCollections(this.collections);
     const snapshots = snapshotSpans(this.dataDirs.at(-1)!, monotonicMs() - Date.now());
-    const timed = sent.map((one) => ({ ...one, dueMs: startMs + one.dueMs }));
+    const timed = [...samplesOf(samples)].map((one) => ({ ...one, dueMs: startMs + one.dueMs }));
     for (const line of tailRatios(name, timed, { writes, collections, snapshots })) {
       this.ratio(line.name, line.ratio, line.bound, line.aim);
     }

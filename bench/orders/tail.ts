@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { latencies, percentile, print, type Ratio } from '../common/figures.ts';
-import type { Sent } from '../measure/sender.ts';
+import type { Sample } from '../measure/samples.ts';
 
 /** Milliseconds of the machine's monotonic clock. */
 export interface Span {
@@ -22,7 +22,7 @@ export interface Meanwhile {
   readonly snapshots: readonly Span[];
 }
 
-type Timed = Pick<Sent, 'dueMs' | 'latencyMs' | 'toolLateMs'>;
+type Timed = Pick<Sample, 'dueMs' | 'latencyMs' | 'toolLateMs'>;
 
 const SLOW = 0.99;
 const SLOWEST = 0.999;

@@ -13,8 +13,10 @@ import { type Signing, signingOf } from '../measure/job.ts';
 import { type MeasureOptions, parseMeasureOptions } from '../measure/measure-options.ts';
 import { Outcomes, WELL } from '../measure/outcomes.ts';
 import { monotonicMs } from '../measure/pacer.ts';
+import { PackedRequests } from '../measure/packed-requests.ts';
 import { bytesOf, Drawer, type Request } from '../measure/prepare.ts';
-import { Sender, type Sent } from '../measure/sender.ts';
+import { SampleRows, samplesOf } from '../measure/samples.ts';
+import { Sender } from '../measure/sender.ts';
 import { Stage } from '../measure/stage.ts';
 import { unsignedBy } from '../measure/unsigned.ts';
 import { Random } from '../random.ts';
@@ -33,14 +35,15 @@ export interface Burst {
   /** Latency of each request in the order of their ends; in an open loop from the time at which it was due. */
   readonly latencyMs: readonly number[];
   readonly ordersPerSecond: number;
-  /** Each request; `dueMs` is relative to `startMs` of the machine's monotonic clock. */
-  readonly sent: readonly Sent[];
+  /** Rows of SampleRows; `dueMs` is relative to `startMs` of the machine's monotonic clock. */
+  readonly samples: Float64Array;
   readonly startMs: number;
 }
 
 const WALLETS = 8;
 const MARKETS = 12;
 const DRAIN_MS = 10_000;
+const KIND = 'fok' as const;
 
 export class Traffic {
   /** Keys of the wallets that send orders. */
@@ -102,82 +105,109 @@ export class Traffic {
 
   /** Requests of `batch` orders each; each is good for one burst. */
   draw(requests: number, batch: number): Request[] {
+    return [...this.drawing(requests, batch)];
+  }
+
+  /** The same, each drawn when it is asked for: a burst of hundreds of thousands retains none of them. */
+  *drawing(requests: number, batch: number): Generator<Request> {
     const drawer = this.#drawers.get(batch) ?? this.#drawer(batch);
     this.#drawers.set(batch, drawer);
-    return Array.from({ length: requests }, () => drawer.draw());
+    for (let i = 0; i < requests; i += 1) yield drawer.draw();
   }
 
   /** Sends each as soon as a connection is free. @param url another node of the same cluster */
-  async closed(requests: readonly Request[], connections: number, url?: URL): Promise<Burst> {
+  async closed(requests: Iterable<Request>, connections: number, url?: URL): Promise<Burst> {
     return this.#send(requests, connections, undefined, url);
   }
 
   /** Sends `perSecond` requests a second, whatever is answered. @param url as above */
   async open(
-    requests: readonly Request[],
+    requests: Iterable<Request>,
     connections: number,
     perSecond: number,
     url?: URL,
   ): Promise<Burst> {
-    const share = { index: 0, processes: 1 };
-    const due = arrivalsOf('even', requests.length, perSecond, share, new Random('even'));
-    return this.#send(requests, connections, due, url);
+    return this.#send(requests, connections, perSecond, url);
   }
 
   /** The bytes of requests, with credentials of this second. */
   bytes(requests: readonly Request[]): Buffer[] {
+    return requests.map((request) => this.#bytesOf(request));
+  }
+
+  #bytesOf(request: Request): Buffer {
     const now = Math.floor(Date.now() / 1000);
-    const { credentialPrefix } = this.#signing;
-    return requests.map((request) => bytesOf(request, this.#url, credentialPrefix, now));
+    return bytesOf(request, this.#url, this.#signing.credentialPrefix, now);
   }
 
   async #send(
-    requests: readonly Request[],
+    requests: Iterable<Request>,
     connections: number,
-    dueMs: Float64Array | undefined,
+    perSecond: number | undefined,
     url = this.#url,
   ): Promise<Burst> {
-    const { sent, startMs } = await sendAll(url, this.bytes(requests), connections, dueMs);
-    const outcomes = new Outcomes();
-    for (const one of sent) {
-      const { kind, orders } = requests[one.index]!;
-      outcomes.count(kind, orders, one);
-    }
-    const others = [...outcomes.counts.keys()].filter((outcome) => outcome !== WELL.fok);
-    if (others.length > 0) throw new Error(`orders ended otherwise: ${others.join('; ')}`);
-    const ends = sent.map(({ dueMs: due, latencyMs }) => due + latencyMs);
-    const begin = sent.reduce((least, { dueMs: due }) => Math.min(least, due), Infinity);
-    const end = ends.reduce((most, each) => Math.max(most, each), 0);
-    const orders = requests.reduce((sum, request) => sum + request.orders, 0);
-    return {
-      latencyMs: sent.map(({ latencyMs }) => latencyMs),
-      ordersPerSecond: (1000 * orders) / (end - begin),
-      sent,
-      startMs,
+    const orders: number[] = [];
+    const bytesOfEach = function* (this: Traffic): Generator<Buffer> {
+      for (const request of requests) {
+        orders.push(request.orders);
+        yield this.#bytesOf(request);
+      }
     };
+    const packed = PackedRequests.of(bytesOfEach.call(this));
+    const plan = {
+      url,
+      connections,
+      requests: packed,
+      dueMs: perSecond === undefined ? undefined : evenly(packed.length, perSecond),
+      drainMs: DRAIN_MS,
+    };
+    const rows = new SampleRows(packed.length);
+    const outcomes = new Outcomes();
+    const sender = new Sender(plan, (sent) => {
+      const sample = { ...sent, kind: KIND, orders: orders[sent.index]! } as const;
+      outcomes.count(KIND, sample.orders, sent);
+      rows.add(sample);
+    });
+    await sender.connect();
+    const startMs = monotonicMs();
+    await sender.run(startMs);
+    const others = [...outcomes.counts.keys()].filter((outcome) => outcome !== WELL[KIND]);
+    if (others.length > 0) throw new Error(`orders ended otherwise: ${others.join('; ')}`);
+    return { ...figuresOf(rows.take()), startMs };
   }
 }
 
-/** Sends prepared requests to `url` over connections of their own. */
-async function sendAll(
-  url: URL,
-  requests: readonly Buffer[],
-  connections: number,
-  dueMs?: Float64Array,
-): Promise<Pick<Burst, 'sent' | 'startMs'>> {
-  const sent: Sent[] = [];
-  const plan = { url, connections, requests, dueMs, drainMs: DRAIN_MS };
-  const sender = new Sender(plan, (one) => sent.push(one));
-  await sender.connect();
-  const startMs = monotonicMs();
-  await sender.run(startMs);
-  return { sent, startMs };
+function evenly(requests: number, perSecond: number): Float64Array {
+  return arrivalsOf('even', requests, perSecond, { index: 0, processes: 1 }, new Random('even'));
+}
+
+function figuresOf(samples: Float64Array): Omit<Burst, 'startMs'> {
+  const latencyMs: number[] = [];
+  let begin = Number.POSITIVE_INFINITY;
+  let end = 0;
+  let orders = 0;
+  for (const one of samplesOf(samples)) {
+    latencyMs.push(one.latencyMs);
+    begin = Math.min(begin, one.dueMs);
+    end = Math.max(end, one.dueMs + one.latencyMs);
+    orders += one.orders;
+  }
+  return { latencyMs, ordersPerSecond: (1000 * orders) / (end - begin), samples };
 }
 
 function optionsOf(orders: number, wallets: number): Omit<MeasureOptions, 'url'> {
   const parsed = parseMeasureOptions(
     [
-      ...['--rate', 'max', '--orders', String(orders), '--mix', 'fok=100', '--seed', 'order-path'],
+      ...[
+        '--rate',
+        'max',
+        '--orders',
+        String(orders),
+        '--mix',
+        `${KIND}=100`,
+        '--seed',
+        'order-path',
+      ],
       ...['--wallets', String(wallets), '--markets', String(MARKETS)],
     ],
     Date.now(),

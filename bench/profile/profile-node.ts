@@ -68,7 +68,7 @@ async function load(
   { batch, connections, orders, rate, unsigned }: ProfileOptions,
 ): Promise<{ lines: string[]; window: Window }> {
   const traffic = await Traffic.open(node.url, { orders, unsigned });
-  const requests = traffic.draw(Math.ceil(orders / batch), batch);
+  const requests = traffic.drawing(Math.ceil(orders / batch), batch);
   const from = 1_000 * monotonicMs();
   const burst =
     rate === undefined

@@ -22,12 +22,15 @@ import { SMALL_NODE, temporaryDirectory } from '../common/node-harness.ts';
 import { SHORT } from '../common/random.ts';
 
 const compiled = useCompiledNodes();
-const [{ Sender }, { Sending }, { monotonicMs }] = (await Promise.all(
-  ['sender', 'sending', 'pacer'].map((name) => import(join(compiled, `bench/measure/${name}.js`))),
+const [{ Sender }, { Sending }, { monotonicMs }, { PackedRequests }] = (await Promise.all(
+  ['sender', 'sending', 'pacer', 'packed-requests'].map(
+    (name) => import(join(compiled, `bench/measure/${name}.js`)),
+  ),
 )) as [
   typeof import('../../bench/measure/sender.ts'),
   typeof import('../../bench/measure/sending.ts'),
   typeof import('../../bench/measure/pacer.ts'),
+  typeof import('../../bench/measure/packed-requests.ts'),
 ];
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -75,7 +78,7 @@ async function measured(
   const dueMs = open
     ? arrivalsOf('even', count, PER_SECOND, share, new Random('stall'))
     : undefined;
-  const requests = Array.from({ length: count }, () => REQUEST);
+  const requests = PackedRequests.of(Array.from({ length: count }, () => REQUEST));
   const rows = new SampleRows();
   const sent: Sent[] = [];
   const sender = new Sender({ url, connections: 2, requests, dueMs, drainMs }, (one) => {
