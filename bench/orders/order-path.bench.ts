@@ -61,6 +61,8 @@ const BATCH = 15;
 const CONNECTIONS = 32;
 /** Requests of a round that count for nothing, because the connection is new. */
 const COLD = 20;
+/** Seconds of an open loop before the one that is measured. */
+const WARM_SECONDS = 5;
 /** More than come through one worker. */
 const ORDERS_PER_SECOND = 20_000;
 /** Orders of each burst that the floors take. */
@@ -211,6 +213,10 @@ class Suite {
     const { traffic } = await this.openSigned(this.watchedEnvironment(), WATCHED_FLAGS);
     for (const [batch, rate] of rates) {
       const perSecond = rate / 2 / batch;
+      // A node that has just started compiles its functions in the first second of a load.
+      const warming = Math.min(WARM_SECONDS, openSeconds);
+      const first = traffic.drawing(Math.ceil(perSecond * warming), batch);
+      await traffic.open(first, CONNECTIONS, perSecond);
       const requests = traffic.drawing(Math.ceil(perSecond * openSeconds), batch);
       await this.tail(`half of it, ${nameOf(batch)}, open loop`, traffic, requests, perSecond);
     }
@@ -315,7 +321,9 @@ class Suite {
     flags: readonly string[] = [],
   ): Promise<Signed> {
     const { openSeconds, rounds, saturated, single } = this.shape;
-    const orders = (rounds + 2) * (single + 2 * saturated) + 2 * openSeconds * ORDERS_PER_SECOND;
+    const orders =
+      (rounds + 2) * (single + 2 * saturated) +
+      2 * (openSeconds + WARM_SECONDS) * ORDERS_PER_SECOND;
     if (this.signed === undefined) {
       const node = await this.start('node', environment, undefined, flags);
       this.signed = { node, traffic: await Traffic.open(node.url, { orders, unsigned: false }) };

@@ -13,7 +13,14 @@ import { makeDirectory } from '../files/make-directory.ts';
 import { isOutOfFiles } from '../files/out-of-files.ts';
 import { cutTorn, findEnd, type LogEnd } from './find-end.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type Log, LogDamage, type LogEntry, type LogReader } from './log.ts';
+import {
+  type LentPlace,
+  type LoanEnd,
+  type Log,
+  LogDamage,
+  type LogEntry,
+  type LogReader,
+} from './log.ts';
 import { SegmentReader } from './reader.ts';
 import { recordBytes, writeRecord } from './record.ts';
 import {
@@ -58,6 +65,7 @@ export class FileLog extends GroupCommit implements Log {
   private preparing: Promise<void> | undefined;
   private retry: NodeJS.Timeout | undefined;
   private isFull = false;
+  private isLent = false;
   private isClosing = false;
   private scratch = Buffer.allocUnsafeSlow(1 << 16);
 
@@ -102,6 +110,36 @@ export class FileLog extends GroupCommit implements Log {
     return new SegmentReader(this.directory, from);
   }
 
+  lend(): LentPlace | undefined {
+    // Without O_DSYNC a record is durable after a second call.
+    const isOneCall = O_DSYNC !== undefined || this.o.durability === 'committed';
+    if (this.isClosing || !isOneCall || !this.hold()) return undefined;
+    this.isLent = true;
+    return {
+      file: this.file!.fd,
+      offset: this.offset,
+      room: this.segment!.bytes - this.offset,
+      link: this.link,
+      acknowledged: this.last,
+      before: this.digest,
+    };
+  }
+
+  endLoan(end: LoanEnd): void {
+    assert(this.isLent, 'a loan ends once');
+    this.isLent = false;
+    if (end.kind === 'failed') this.fail(new Error(end.message));
+    if (end.kind !== 'written') {
+      this.release(undefined);
+      return;
+    }
+    this.link = end.crc;
+    this.offset += end.bytes;
+    this.release(end.after);
+    if (this.first === 0) this.first = this.last;
+    this.prepareAhead();
+  }
+
   async trim(sequence: number): Promise<void> {
     const segments = listSegments(this.directory);
     let hasRemoved = false;
@@ -120,7 +158,9 @@ export class FileLog extends GroupCommit implements Log {
     this.stopRetrying();
     await this.preparing;
     this.stopRetrying();
-    for (const file of [this.file, this.next?.file, this.names]) await file?.close();
+    // A borrower that still writes must not find another file behind the descriptor.
+    const file = this.isLent ? undefined : this.file;
+    for (const each of [file, this.next?.file, this.names]) await each?.close();
     this.file = undefined;
     this.next = undefined;
     this.names = undefined;

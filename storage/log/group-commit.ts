@@ -57,6 +57,31 @@ export abstract class GroupCommit {
     });
   }
 
+  /** Keeps appended entries waiting, as during a write. Returns false where something is written, or the log has failed. */
+  protected hold(): boolean {
+    if (this.isWriting || this.failure !== undefined) return false;
+    this.isWriting = true;
+    return true;
+  }
+
+  /** Ends hold(). @param after digest of the batch that another thread has written meanwhile */
+  protected release(after: number | undefined): void {
+    if (after !== undefined) {
+      assert.equal(this.appended.last, this.last, 'nothing was appended before the lent place');
+      this.last += 1;
+      this.digest = after;
+      this.appended = { last: this.last, digest: after };
+    }
+    this.isWriting = false;
+    if (this.waiting.length > 0) void this.writeAll();
+  }
+
+  /** Returns the first failure. */
+  protected fail(error: Error): Error {
+    this.failure ??= failureOf(error);
+    return this.failure;
+  }
+
   private async writeAll(): Promise<void> {
     this.isWriting = true;
     while (this.waiting.length > 0) await this.writeWaiting();
@@ -74,8 +99,8 @@ export abstract class GroupCommit {
       this.digest = entries.at(-1)?.after ?? this.digest;
       for (const { resolve } of waiting) resolve();
     } catch (error) {
-      this.failure ??= failureOf(error as Error);
-      for (const { reject } of waiting) reject(this.failure);
+      const failure = this.fail(error as Error);
+      for (const { reject } of waiting) reject(failure);
     }
   }
 

@@ -14,6 +14,8 @@
  *   never beyond what was acknowledged.
  * - trim() gives up records up to a sequence, from the oldest on; some of them may stay. Those after it
  *   stay, and so does the last record of all, so that a log which was written never looks empty.
+ * - lend(), where a log has it, gives the place of the next record to another thread. Appended records wait until
+ *   endLoan() is told what became of it: a written record is then durable, and counts as appended and acknowledged.
  * - A log that soon cannot take more calls onRoom with the reason while there is still room for what is in
  *   flight, and calls it again, with undefined, once it can.
  */
@@ -30,6 +32,30 @@ export interface LogEntry {
 
 export type NewEntry = Omit<LogEntry, 'before'>;
 
+/** Place of the next record, lent to another thread (lent-place.ts). */
+export interface LentPlace {
+  /** Descriptor of a file whose writes are as durable as the log promises. */
+  readonly file: number;
+  readonly offset: number;
+  /** Bytes of the file from there on. */
+  readonly room: number;
+  /** As a record has them (record.ts). */
+  readonly link: number;
+  readonly acknowledged: number;
+  readonly before: number;
+}
+
+/** What became of the place. */
+export type LoanEnd =
+  | { readonly kind: 'unused' }
+  | {
+      readonly kind: 'written';
+      readonly bytes: number;
+      readonly crc: number;
+      readonly after: number;
+    }
+  | { readonly kind: 'failed'; readonly message: string };
+
 export interface Log {
   /** Sequences of the oldest and of the newest durable record, and the digest after the newest; 0 = none. */
   readonly first: number;
@@ -40,6 +66,9 @@ export interface Log {
   append(entries: readonly NewEntry[], expected: number): Promise<void>;
   /** Resolves when everything appended before this call is durable. Rejects as append() does. */
   whenDurable(): Promise<void>;
+  /** Returns `undefined` where anything is being written. */
+  lend?(): LentPlace | undefined;
+  endLoan?(end: LoanEnd): void;
   /** Throws an Error that names the sequence when the log no longer holds `from`. */
   read(from: number): LogReader;
   trim(sequence: number): Promise<void>;

@@ -15,7 +15,7 @@ test('commands and events are copied, because the slot is used again', () => {
   view.i32[Slot.logWords] = 4;
   view.i32[Slot.eventWords] = 4;
   view.f64[Slot.time] = 77;
-  const batch = takeApplied(view, logRecord(view), undefined);
+  const batch = takeApplied(view, logRecord(view).payload, undefined);
   view.log.fill(0);
   view.events.fill(0);
   assert.deepEqual([...batch.commands], [1, 2, 3, 4]);
@@ -29,9 +29,9 @@ test('events that the slot has no room for come beside it', () => {
   const view = slotOf();
   const large = new Int32Array(view.events.length + 8).fill(3);
   view.i32[Slot.eventWords] = large.length;
-  const batch = takeApplied(view, logRecord(view), large);
+  const batch = takeApplied(view, logRecord(view).payload, large);
   assert.deepEqual([batch.events, batch.isWhole], [large, true]);
-  const lost = takeApplied(view, logRecord(view), undefined);
+  const lost = takeApplied(view, logRecord(view).payload, undefined);
   assert.deepEqual(
     [lost.events.length, lost.isWhole],
     [0, false],
@@ -39,5 +39,9 @@ test('events that the slot has no room for come beside it', () => {
   );
   view.i32[Slot.eventWords] = 8;
   view.i32[Slot.eventsLost] = 1;
-  assert.equal(takeApplied(view, logRecord(view), undefined).isWhole, false, 'the log was full');
+  assert.equal(
+    takeApplied(view, logRecord(view).payload, undefined).isWhole,
+    false,
+    'the log was full',
+  );
 });

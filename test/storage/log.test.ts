@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import type { FileLog } from '../../storage/log/file-log.ts';
+import { writeLent } from '../../storage/log/lent-place.ts';
 import type { Log, LogEntry, LogReader } from '../../storage/log/log.ts';
 import { readRecord, recordBytes, writeRecord } from '../../storage/log/record.ts';
 import type { Random } from '../common/random.ts';
@@ -220,4 +223,83 @@ test('a first record that is larger than its segment is read while it is written
     const again = await logOf(t, dataDir, options);
     assert.deepEqual([again.first, again.last], [1, 1]);
     assert.deepEqual(all(again.read(1), 1), [first]);
+  }));
+
+function lendAndWrite(log: FileLog, { after, payload, sequence, time }: LogEntry) {
+  const place = log.lend();
+  assert(place !== undefined);
+  return writeLent(place, { after, payload, sequence, time });
+}
+
+test('records that another thread writes into a lent place follow those of the log, also in the next process', (t) =>
+  seeded(async (random) => {
+    const directory = directoryOf(t);
+    const open = () => logOf(t, directory, { segmentBytes: 4_096 });
+    let log = await open();
+    const entries: LogEntry[] = [];
+    for (let i = 0; i < 300; i += 1) {
+      const [entry] = chain(log, random, 1) as [LogEntry];
+      entries.push(entry);
+      // The end of an append is told before the log has put it away.
+      await turn();
+      if (random.chance(5)) {
+        await log.close();
+        log = await open();
+      }
+      if (random.chance(30)) {
+        await log.append([entry], log.last);
+        continue;
+      }
+      const end = lendAndWrite(log, entry);
+      // A worker that ends before it tells of its write: the log writes the same bytes once more.
+      const told = random.chance(80) ? end : ({ kind: 'unused' } as const);
+      log.endLoan(told);
+      if (told.kind === 'unused') await log.append([entry], log.last);
+      assert.deepEqual([log.last, log.digest], [entry.sequence, entry.after]);
+    }
+    assert.deepEqual(all(log.read(1), log.last), entries);
+    await log.close();
+    const again = await open();
+    assert.deepEqual(all(again.read(1), again.last), entries);
+  }));
+
+test('what is appended during a loan is written after it, and a place is lent once', (t) =>
+  seeded(async (random) => {
+    const log = await logOf(t, directoryOf(t));
+    const [first, second] = chain(log, random, 2) as [LogEntry, LogEntry];
+    const end = lendAndWrite(log, first);
+    assert.equal(log.lend(), undefined);
+    let isDurable = false;
+    const durable = log.whenDurable().then(() => {
+      isDurable = true;
+    });
+    await sleep(20);
+    assert.deepEqual([log.last, isDurable], [0, false]);
+    log.endLoan(end);
+    await durable;
+    await log.append([second], 1);
+    assert.deepEqual(all(log.read(1), log.last), [first, second]);
+  }));
+
+test('a log whose lent place could not be written takes nothing more', (t) =>
+  seeded(async (random) => {
+    const log = await logOf(t, directoryOf(t));
+    const [entry] = chain(log, random, 1) as [LogEntry];
+    assert(log.lend() !== undefined);
+    const waiting = log.whenDurable();
+    log.endLoan({ kind: 'failed', message: 'EIO, write' });
+    await assert.rejects(waiting, /a write failed: EIO/);
+    await assert.rejects(log.append([entry], 0), /a write failed: EIO/);
+    assert.equal(log.lend(), undefined);
+  }));
+
+test('a record that has no room in a lent place is left to the log', (t) =>
+  seeded(async (random) => {
+    const log = await logOf(t, directoryOf(t), { segmentBytes: 4_096 });
+    const [entry] = chain(log, random, 1) as [LogEntry];
+    const large = { ...entry, payload: Buffer.alloc(9_000, 7) };
+    assert.deepEqual(lendAndWrite(log, large), { kind: 'unused' });
+    log.endLoan({ kind: 'unused' });
+    await log.append([large], 0);
+    assert.deepEqual(all(log.read(1), 1), [large]);
   }));

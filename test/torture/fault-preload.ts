@@ -13,6 +13,7 @@
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { constants } from 'node:os';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 
 const STANDARD_ERROR = 2;
@@ -26,32 +27,64 @@ const {
   FAULT_WRITE_MS,
 } = process.env;
 
-if (isMainThread && (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS ?? FAULT_WRITE_KILLS) !== undefined) {
-  // The log and the lines on standard output use the function with a callback, which comes last.
+const failsWrites = (FAULT_WRITE_MS ?? FAULT_WRITE_FAILS ?? FAULT_WRITE_KILLS) !== undefined;
+if (failsWrites) {
+  const inherited = getEnvironmentData('writes') as SharedArrayBuffer | undefined;
+  const memory = inherited ?? new SharedArrayBuffer(4);
+  if (isMainThread) setEnvironmentData('writes', memory);
+  const writes = new Int32Array(memory);
+  const next = (): string => String(Atomics.add(writes, 0, 1) + 1);
+  if (isMainThread) failWrites(next);
+  else failSyncWrites(next);
+  syncBuiltinESMExports();
+}
+
+/** The log and the lines on standard output use the function with a callback, which comes last. */
+function failWrites(next: () => string): void {
   const write = fs.write as (...args: unknown[]) => void;
-  let writes = 0;
   Object.assign(fs, {
     write: (...args: unknown[]) => {
       if (Number(args[0]) <= STANDARD_ERROR) {
         write(...args);
         return;
       }
-      writes += 1;
-      if (String(writes) === FAULT_WRITE_FAILS) {
+      const number = next();
+      if (number === FAULT_WRITE_FAILS) {
         const told = args.at(-1) as (error: Error) => void;
-        const error = Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
-        setImmediate(() => told(error));
+        setImmediate(() => told(ioError()));
         return;
       }
-      if (String(writes) === FAULT_WRITE_KILLS) process.kill(process.pid, 'SIGKILL');
-      if (`+${writes}` === FAULT_WRITE_KILLS) {
+      if (number === FAULT_WRITE_KILLS) process.kill(process.pid, 'SIGKILL');
+      if (`+${number}` === FAULT_WRITE_KILLS) {
         write(...args.slice(0, -1), () => process.kill(process.pid, 'SIGKILL'));
         return;
       }
       setTimeout(() => write(...args), Number(FAULT_WRITE_MS ?? 0));
     },
   });
-  syncBuiltinESMExports();
+}
+
+/** A worker writes the record of a batch that is alone. */
+function failSyncWrites(next: () => string): void {
+  const writeSync = fs.writeSync as (...args: unknown[]) => number;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  Object.assign(fs, {
+    writeSync: (...args: unknown[]) => {
+      if (!fs.readlinkSync(`/proc/self/fd/${args[0]}`).includes('/log/')) return writeSync(...args);
+      const number = next();
+      if (number === FAULT_WRITE_FAILS) throw ioError();
+      if (number === FAULT_WRITE_KILLS) process.kill(process.pid, 'SIGKILL');
+      Atomics.wait(pause, 0, 0, Number(FAULT_WRITE_MS ?? 0));
+      const written = writeSync(...args);
+      if (`+${number}` === FAULT_WRITE_KILLS) process.kill(process.pid, 'SIGKILL');
+      return written;
+    },
+  });
+}
+
+function ioError(): Error {
+  const facts = { code: 'EIO', errno: -constants.errno.EIO };
+  return Object.assign(new Error('EIO: i/o error, write'), facts);
 }
 
 if ((FAULT_CLOCK_MS ?? FAULT_CLOCK_FROM_MS) !== undefined) {

@@ -131,6 +131,7 @@ export class SimulatedFs {
       ];
       const at = position ?? file.position;
       this.disk.write(file, at, buffer.subarray(offset, offset + length));
+      if (file.syncs) this.synced(file);
       if (position === undefined) file.position += length;
       return length;
     });

@@ -4,9 +4,9 @@
  *
  *   control  writerTurn | writer | poisoned
  *   slot     state dispatchSequence requests inputBytes answerBytes logWords changed digest
- *            eventWords eventsLost                                                        (i32)
+ *            eventWords eventsLost, place in the log that is lent                         (i32)
  *            time persistedClosedSequence firstFill endFill closedEnd sequence
- *            parseMs verifyMs turnWaitMs matchMs recoveries                                                (f64)
+ *            parseMs verifyMs turnWaitMs matchMs recoveries, place in the log, writeMs    (f64)
  *   results  by rule: number of orders with this result (i32)
  *   input    per request: 16 words (kind, bytes, apiKey (4), address (5), ordersMax, isLaterPart, takerDelay,
  *            settleMs, settleTerms), body, padded to 8
@@ -56,6 +56,13 @@ export const Slot = {
   digest: 7,
   eventWords: 8,
   eventsLost: 9,
+  /** Place in the log that is lent to the worker (lent-place.ts): a descriptor plus one, 0 = none. */
+  lentFile: 10,
+  lentLink: 11,
+  lentBefore: 12,
+  /** LentState, and the checksum of a record that was written, or the number of the system's error. */
+  lentState: 13,
+  lentResult: 14,
   // Float64
   time: 8,
   persistedClosedSequence: 9,
@@ -70,8 +77,16 @@ export const Slot = {
   matchMs: 17,
   /** Recoveries for diagnoses of wrong signatures, without the check itself. */
   recoveries: 18,
+  lentOffset: 19,
+  lentRoom: 20,
+  lentAcknowledged: 21,
+  lentBytes: 22,
+  /** Milliseconds of the write; 0 where metrics are off. */
+  writeMs: 23,
   words: 48,
 } as const;
+
+export const LentState = { unused: 0, written: 1, failed: 2 } as const;
 
 /** More than there are reject reasons. */
 export const RESULTS = 64;

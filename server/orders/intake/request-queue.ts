@@ -34,6 +34,8 @@ export interface RequestBatch {
   /** Arrival of each request, by the clock of the metrics. */
   readonly times: readonly number[];
   isDone: boolean;
+  /** True while its worker has the place of its record in the log. */
+  isLent: boolean;
   /** Events without room in the slot. */
   largeEvents: Int32Array | undefined;
 }
@@ -94,7 +96,15 @@ export class RequestQueue {
     }
     const requests = this.requests.splice(0, count);
     const times = this.times.splice(0, count);
-    return { dispatchSequence, slot, requests, times, isDone: false, largeEvents: undefined };
+    return {
+      dispatchSequence,
+      slot,
+      requests,
+      times,
+      isDone: false,
+      isLent: false,
+      largeEvents: undefined,
+    };
   }
 
   takeAll(): Request[] {

@@ -4,6 +4,9 @@
  *
  *   submit -> queue -> dispatch (sequence, time) -> worker -> collect -> log -> answers
  *
+ * Where a client sends its requests one after the other, the worker writes the record of its batch, and the log is
+ * told of it.
+ *
  * apply() takes the records of a node that leads instead; each is a batch of its own.
  *
  * Nothing waits on a timer: a batch leaves at once when a worker is free, and later requests leave together.
@@ -19,6 +22,7 @@ import type { Tables } from '../../../engine/tables/tables.ts';
 import { stampOf } from '../../../storage/log/batch-record.ts';
 import { type Log, type NewEntry, OutcomeUnknown } from '../../../storage/log/log.ts';
 import { ExpiryTimer } from '../cancel/expiry-timer.ts';
+import { loanEnd, putPlace } from '../exchange-memory/lent-slot.ts';
 import {
   type Failure,
   fail,
@@ -36,6 +40,7 @@ import {
   leaveWriterTurn,
   passWriterTurn,
   RequestKind,
+  Slot,
   type SlotMemory,
   SlotState,
   SlotView,
@@ -72,6 +77,9 @@ export interface SequencerOptions {
   readonly metrics: OrderMetrics | undefined;
 }
 
+/** Batches that come alone before the next one is taken for the request of a client that waits for each answer. */
+const ALONE_BATCHES = 8;
+
 interface Outcome {
   readonly applied: AppliedBatch | undefined;
   readonly deliver: () => void;
@@ -93,6 +101,8 @@ export class Sequencer {
   private batches: RequestBatch[] = [];
   private running = 0;
   private readonly unlogged = new UnloggedLimit();
+  /** Batches in succession that were dispatched while nothing else was under way. */
+  private aloneInRow = 0;
   private nextDispatch = 0;
   private lastTime: number;
   private hasBegun = false;
@@ -276,6 +286,7 @@ export class Sequencer {
       requests: [record],
       times: [this.options.metrics?.now() ?? 0],
       isDone: false,
+      isLent: false,
       largeEvents: undefined,
     };
   }
@@ -325,6 +336,7 @@ export class Sequencer {
   private dispatch(batch: RequestBatch): void {
     const { dispatchSequence, requests, slot, times } = batch;
     const view = this.views[slot]!;
+    const isAlone = this.unlogged.batches === 0 && this.queue.length === 0;
     try {
       const persistedClosedSequence = this.options.closedPersisted();
       const head = { dispatchSequence, time: this.lastTime, persistedClosedSequence };
@@ -335,6 +347,7 @@ export class Sequencer {
       failAll(requests);
       return;
     }
+    this.lendPlace(batch, view, isAlone);
     this.unlogged.add(batch);
     if (!this.follows) this.settledWithOwn = this.settledBatches + this.unlogged.batches;
     this.freeSlots.pop();
@@ -344,6 +357,18 @@ export class Sequencer {
     this.batches.push(batch);
     this.running += 1;
     this.run(batch);
+  }
+
+  /**
+   * Lends the place in the log to the worker of a batch that comes alone, as those before it did. With others under
+   * way the worker has better things to do during a write, and one write takes the records of several batches.
+   */
+  private lendPlace(batch: RequestBatch, view: SlotView, isAlone: boolean): void {
+    this.aloneInRow = isAlone ? this.aloneInRow + 1 : 0;
+    const mayLend = this.aloneInRow > ALONE_BATCHES && !this.follows;
+    const place = mayLend ? this.options.log.lend?.() : undefined;
+    batch.isLent = place !== undefined;
+    putPlace(view, place);
   }
 
   private run(batch: RequestBatch): void {
@@ -416,6 +441,11 @@ export class Sequencer {
     const view = this.views[batch.slot]!;
     const { log, metrics } = this.options;
     const appended = metrics?.now() ?? 0;
+    if (batch.isLent && this.endLoan(view)) {
+      const writeMs = view.f64[Slot.writeMs]!;
+      this.acknowledge(batch, this.takeOutcome(batch, view, undefined), appended - writeMs);
+      return;
+    }
     const record = hasChanged(view) ? logRecord(view) : undefined;
     // A batch that changed nothing waits, too: its answers may show changes of the batches before it.
     const durable =
@@ -426,6 +456,13 @@ export class Sequencer {
       () => this.acknowledge(batch, outcome, appended),
       (error: Error) => this.failUncertain(batch, error),
     );
+  }
+
+  /** Returns true where the worker has written the record, which is durable then. */
+  private endLoan(view: SlotView): boolean {
+    const end = loanEnd(view);
+    this.options.log.endLoan!(end);
+    return end.kind === 'written';
   }
 
   /**
@@ -468,7 +505,7 @@ export class Sequencer {
   ): Outcome {
     const hasFailed = view.state() === SlotState.failed;
     const deliver = hasFailed ? () => failAll(requests) : takeAnswers(view, requests);
-    const applied = record && takeApplied(view, record, largeEvents);
+    const applied = hasChanged(view) ? takeApplied(view, record?.payload, largeEvents) : undefined;
     if (!hasFailed) this.options.metrics?.applied(view);
     view.setState(SlotState.free);
     this.queue.leave(requests);

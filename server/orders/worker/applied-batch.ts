@@ -2,7 +2,7 @@
  * Results in the slot of a finished batch: the record for the log, and the applied batch, which subscribers
  * get once the record is durable.
  *
- * Thread: I/O.
+ * Thread: I/O; the record also the worker of the batch.
  */
 import { commandsIn, encodeBatch } from '../../../storage/log/batch-record.ts';
 import type { NewEntry } from '../../../storage/log/log.ts';
@@ -29,17 +29,17 @@ export function hasChanged(view: SlotView): boolean {
   return view.state() !== SlotState.failed && view.i32[Slot.changed] === 1;
 }
 
-/** @param record of the batch: its commands are not copied once more */
+/** @param payload of the record: its commands are not copied once more; `undefined` = the worker has written it */
 export function takeApplied(
   view: SlotView,
-  { payload }: NewEntry,
+  payload: Buffer | undefined,
   large: Int32Array | undefined,
 ): AppliedBatch {
   const { f64, i32 } = view;
   const words = i32[Slot.eventWords]!;
   const fits = words <= view.events.length;
   const events = fits ? view.events.slice(0, words) : large;
-  const commands = commandsIn(payload);
+  const commands = payload === undefined ? copiedCommands(view) : commandsIn(payload);
   const isWhole = i32[Slot.eventsLost] === 0 && events !== undefined;
   const recorded = isWhole ? events : new Int32Array(0);
   return {
@@ -52,6 +52,11 @@ export function takeApplied(
     commands: commands.i32,
     commandsF: commands.f64,
   };
+}
+
+function copiedCommands({ i32, log }: SlotView) {
+  const commands = log.slice(0, i32[Slot.logWords]!);
+  return { i32: commands, f64: new Float64Array(commands.buffer) };
 }
 
 export function logRecord({ f64, i32, log }: SlotView): NewEntry {

@@ -1,7 +1,8 @@
 /**
  * Task of a worker thread: runs batches one after the other, each from verification to its answers. It
  * parses, hashes and recovers signers in parallel with other workers, waits for the writer turn, applies,
- * leaves answers and log words in the slot, and passes the turn on. Nothing is asynchronous: between batches
+ * leaves answers and log words in the slot, and passes the turn on. The record of a batch that is alone it writes by
+ * itself. Nothing is asynchronous: between batches
  * the thread sleeps in an atomic wait, and its event loop iterates only once in many batches (pool.ts).
  *
  * A failure before the turn fails this batch. A failure inside it poisons the memory and does not pass the
@@ -15,12 +16,14 @@ import { closedCount, engineSettings, firstKeptClosed, openOrders } from '../../
 import { UNLOGGED_COMMANDS_MAX } from '../../../engine/tables/capacities.ts';
 import type { EngineMemory } from '../../../engine/tables/tables.ts';
 import { stampOf } from '../../../storage/log/batch-record.ts';
+import { writeLent } from '../../../storage/log/lent-place.ts';
 import { openClosedOrdersReader } from '../../../storage/projection/closed-orders.ts';
 import { batchOf } from '../../../storage/recovery/replay.ts';
 import { BannedAddresses } from '../../auth/banned-addresses.ts';
 import type { OrderSeparators } from '../../auth/exchange-domains.ts';
 import type { WalletFactories } from '../../auth/wallet-factory.ts';
 import { laneSetup, serveLane } from '../exchange-memory/lanes.ts';
+import { placeIn, putLoanEnd, putWriteError } from '../exchange-memory/lent-slot.ts';
 import {
   awaitWriterTurn,
   Control,
@@ -36,6 +39,7 @@ import {
 } from '../exchange-memory/slots.ts';
 import { FirstAnswers } from '../intake/first-answers.ts';
 import type { OrderTexts } from './answers.ts';
+import { hasChanged, logRecord } from './applied-batch.ts';
 import { BatchApplier } from './batch-apply.ts';
 import { BatchPreparer } from './batch-prepare.ts';
 import type { ParseRules } from './order-parse.ts';
@@ -144,7 +148,21 @@ function runBatch(slot: SlotView): Int32Array | undefined {
   f64[Slot.matchMs] = now() - entered;
   slot.setState(SlotState.done);
   leaveWriterTurn(control, sequence);
+  writeRecordOf(slot);
   return words > slot.events.length ? i32.slice(0, words) : undefined;
+}
+
+/** Writes the record of an applied batch, where the I/O thread has lent the place in the log. */
+function writeRecordOf(slot: SlotView): void {
+  const place = placeIn(slot);
+  if (place === undefined || !hasChanged(slot)) return;
+  const began = now();
+  try {
+    putLoanEnd(slot, writeLent(place, logRecord(slot)));
+  } catch (error) {
+    putWriteError(slot, error as NodeJS.ErrnoException);
+  }
+  slot.f64[Slot.writeMs] = now() - began;
 }
 
 /** Prepares a record of another node: it is applied without checks, and its effect must be the same. */
