@@ -11,7 +11,7 @@ export class PackedRequests {
   readonly #blocks: Buffer[] = [];
   /** Bytes used of the last block. */
   #used = BLOCK_BYTES;
-  /** Of each request: block, first byte, bytes. */
+  /** Block, first byte and bytes of each request. */
   #places = new Uint32Array(3 * FIRST_REQUESTS);
 
   static of(requests: Iterable<Buffer>): PackedRequests {

@@ -108,7 +108,7 @@ export class Traffic {
     return [...this.drawing(requests, batch)];
   }
 
-  /** The same, each drawn when it is asked for: a burst of hundreds of thousands retains none of them. */
+  /** Draws each request when it is asked for: a burst of hundreds of thousands retains none of them. */
   *drawing(requests: number, batch: number): Generator<Request> {
     const drawer = this.#drawers.get(batch) ?? this.#drawer(batch);
     this.#drawers.set(batch, drawer);

@@ -28,7 +28,7 @@ interface Facts {
   readonly hasTerms: boolean;
 }
 
-/** Where a batch lies: positions count all words that were ever written, those that were left out included. */
+/** Columns of a row. Positions count all words that were ever written, those that were left out included. */
 const Row = {
   sequence: 0,
   endFill: 1,
@@ -51,9 +51,9 @@ export class RecentBatches {
   private next = 0;
   /** Position of the next batch. */
   private end = 0;
-  /** By the number of the batch; both are found for the first user. */
+  /** Facts by the number of the batch, found for the first user. */
   private readonly facts: (Facts | undefined)[] = emptyPlaces();
-  /** First words of the addresses with events in the batch. */
+  /** First words of the addresses with events in the batch, found for the first user. */
   private readonly words: (ReadonlySet<number> | undefined)[] = emptyPlaces();
   /** Every batch behind this one is stored. */
   from: number;

@@ -39,13 +39,13 @@ export interface LentPlace {
   readonly offset: number;
   /** Bytes of the file from there on. */
   readonly room: number;
-  /** As a record has them (record.ts). */
+  /** Header fields of the record (record.ts). */
   readonly link: number;
   readonly acknowledged: number;
   readonly before: number;
 }
 
-/** What became of the place. */
+/** Outcome of a loan. */
 export type LoanEnd =
   | { readonly kind: 'unused' }
   | {
