@@ -39,17 +39,15 @@ export async function mergeRecordings(
     else survey.join(source.survey, source.path);
   }
   const { leftOut, withoutLevels, ...found } = survey.result();
-  const events = [...found.events, ...own.flatMap(({ catalog }) => catalog.events)];
+  const events = numbered([...found.events, ...own.flatMap(({ catalog }) => catalog.events)]);
   const started = Math.min(...sources.map(({ header }) => header.started));
   const writer = await RecordingWriter.create(path, {
     venue: sources.map(({ header }) => header.venue).join(' '),
     started,
-    markets: [...found.markets, ...own.flatMap(({ header }) => header.markets)],
-    inferred: [...found.inferred, ...own.flatMap(({ header }) => header.inferred)],
+    markets: once([...found.markets, ...own.flatMap(({ header }) => header.markets)]),
+    inferred: once([...found.inferred, ...own.flatMap(({ header }) => header.inferred)]),
   });
-  for (const [index, event] of events.entries()) {
-    await writer.write({ at: started, kind: 'catalog', event: numbered(event, index + 1) });
-  }
+  for (const event of events) await writer.write({ at: started, kind: 'catalog', event });
   let at = started;
   let messages = 0;
   let damaged = 0;
@@ -77,11 +75,28 @@ export async function mergeRecordings(
   return { messages, damaged, leftOut, withoutLevels };
 }
 
-/** Renumbers a catalog event, because each file counts its own. */
-function numbered(event: JsonObject, number: number): JsonObject {
-  const id = String(number);
-  const markets = event.markets as readonly JsonObject[];
-  return { ...event, id, markets: markets.map((market) => ({ ...market, id })) };
+/**
+ * Returns each event once, numbered anew: files of the same markets repeat it, and each file counts its own. The first
+ * one counts where they differ.
+ */
+function numbered(events: readonly JsonObject[]): JsonObject[] {
+  const known = new Map<string, JsonObject>();
+  let count = 0;
+  for (const event of events) {
+    const markets = event.markets as readonly JsonObject[];
+    const key = markets.map(({ conditionId }) => conditionId).join(' ');
+    if (known.has(key)) continue;
+    const own = markets.map((market) => {
+      count += 1;
+      return { ...market, id: String(count) };
+    });
+    known.set(key, { ...event, id: String(known.size + 1), markets: own });
+  }
+  return [...known.values()];
+}
+
+function once<Item>(items: readonly Item[]): Item[] {
+  return [...new Set(items)];
 }
 
 async function* inOrder(sources: readonly Recording[]): AsyncGenerator<RecordingEntry> {

@@ -250,6 +250,29 @@ test('fees, ticks, start and result of a market are in its recording, and stay t
   assert.deepEqual(entries[1], changed);
 });
 
+test('recordings of one market become a recording with that market once', async () => {
+  const message = (time: number) => {
+    const trade = {
+      market: MARKET.conditionId,
+      asset_id: '11',
+      price: '0.5',
+      size: '5',
+      side: 'BUY',
+    };
+    return { event_type: 'last_trade_price', timestamp: String(time), ...trade };
+  };
+  const entry = (at: number): RecordingEntry => ({ at, kind: 'message', message: message(at) });
+  const days = [await recorded([entry(STARTED + 1)]), await recorded([entry(STARTED + 2)])];
+  const both = newPath('.rec');
+  const { code, stderr } = await cli(directory, ['record', 'import', ...days, '-o', both]);
+  assert.equal(code, 0, stderr);
+  const { catalog, entries, header } = await read(both);
+  const event = { ...EVENT, id: '1', markets: [{ ...MARKET, id: '1' }] };
+  assert.deepEqual(catalog.events, [event]);
+  assert.deepEqual([header.markets, header.inferred], [['top:1'], ['11']]);
+  assert.equal(entries.filter(({ kind }) => kind === 'message').length, 2);
+});
+
 test('the columns of a price have its text, and whole millionths', async () => {
   const message = {
     event_type: 'last_trade_price',
