@@ -113,12 +113,14 @@ export class FileLog extends GroupCommit implements Log {
   lend(): LentPlace | undefined {
     // Without O_DSYNC a record is durable after a second call.
     const isOneCall = O_DSYNC !== undefined || this.o.durability === 'committed';
-    if (this.isClosing || !isOneCall || !this.hold()) return undefined;
+    const { file, isClosing, segment } = this;
+    if (file === undefined || segment === undefined) return undefined;
+    if (isClosing || !isOneCall || !this.hold()) return undefined;
     this.isLent = true;
     return {
-      file: this.file!.fd,
+      file: file.fd,
       offset: this.offset,
-      room: this.segment!.bytes - this.offset,
+      room: segment.bytes - this.offset,
       link: this.link,
       acknowledged: this.last,
       before: this.digest,
@@ -128,16 +130,24 @@ export class FileLog extends GroupCommit implements Log {
   endLoan(end: LoanEnd): void {
     assert(this.isLent, 'a loan ends once');
     this.isLent = false;
+    if (this.isClosing) void this.closeFile();
     if (end.kind === 'failed') this.fail(new Error(end.message));
     if (end.kind !== 'written') {
       this.release(undefined);
       return;
     }
+    assert.equal(end.sequence, this.last + 1, 'batches come in their order');
     this.link = end.crc;
     this.offset += end.bytes;
     this.release(end.after);
     if (this.first === 0) this.first = this.last;
     this.prepareAhead();
+  }
+
+  private async closeFile(): Promise<void> {
+    const { file } = this;
+    this.file = undefined;
+    await file?.close();
   }
 
   async trim(sequence: number): Promise<void> {
@@ -159,9 +169,8 @@ export class FileLog extends GroupCommit implements Log {
     await this.preparing;
     this.stopRetrying();
     // A borrower that still writes must not find another file behind the descriptor.
-    const file = this.isLent ? undefined : this.file;
-    for (const each of [file, this.next?.file, this.names]) await each?.close();
-    this.file = undefined;
+    if (!this.isLent) await this.closeFile();
+    for (const file of [this.next?.file, this.names]) await file?.close();
     this.next = undefined;
     this.names = undefined;
   }
@@ -280,6 +289,7 @@ export class FileLog extends GroupCommit implements Log {
 
   /** Makes the next segment from a quarter on, so that it exists before half is used; at once after a full disk. */
   private prepareAhead(): void {
+    if (this.isClosing) return;
     const isUnderWay = this.preparing !== undefined || this.retry !== undefined;
     if (isUnderWay || this.next !== undefined) return;
     if (!this.isFull && 4 * this.offset <= this.segment!.bytes) return;

@@ -6,6 +6,7 @@
  *
  * Thread: the borrower's.
  */
+import assert from 'node:assert/strict';
 import { writeSync } from 'node:fs';
 import type { LentPlace, LoanEnd, NewEntry } from './log.ts';
 import { recordBytes, writeRecord } from './record.ts';
@@ -14,6 +15,7 @@ let scratch = Buffer.allocUnsafeSlow(1 << 16);
 
 /** Returns its bytes and checksum once it is durable; `unused` = it has no room. Throws what the system reports. */
 export function writeLent(place: LentPlace, entry: NewEntry): LoanEnd {
+  assert.equal(entry.sequence, place.acknowledged + 1, 'a record follows the one before its place');
   const bytes = recordBytes(entry.payload.length);
   if (bytes > place.room) return { kind: 'unused' };
   if (bytes > scratch.length) scratch = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(bytes)));
@@ -22,5 +24,5 @@ export function writeLent(place: LentPlace, entry: NewEntry): LoanEnd {
   for (let done = 0; done < bytes; ) {
     done += writeSync(place.file, scratch, done, bytes - done, place.offset + done);
   }
-  return { kind: 'written', bytes, crc, after: entry.after };
+  return { kind: 'written', sequence: entry.sequence, bytes, crc, after: entry.after };
 }

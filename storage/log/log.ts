@@ -50,6 +50,7 @@ export type LoanEnd =
   | { readonly kind: 'unused' }
   | {
       readonly kind: 'written';
+      readonly sequence: number;
       readonly bytes: number;
       readonly crc: number;
       readonly after: number;

@@ -84,7 +84,7 @@ function numbered(events: readonly JsonObject[]): JsonObject[] {
   let count = 0;
   for (const event of events) {
     const markets = event.markets as readonly JsonObject[];
-    const key = markets.map(({ conditionId }) => conditionId).join(' ');
+    const key = markets.map((market) => market.conditionId ?? JSON.stringify(market)).join(' ');
     if (known.has(key)) continue;
     const own = markets.map((market) => {
       count += 1;

@@ -1,6 +1,6 @@
 /** The contract of a log (storage/log/log.ts), for the segment files and a fake. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, fstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
@@ -302,4 +302,31 @@ test('a record that has no room in a lent place is left to the log', (t) =>
     log.endLoan({ kind: 'unused' });
     await log.append([large], 0);
     assert.deepEqual(all(log.read(1), 1), [large]);
+  }));
+
+test('a record that does not follow the one before a lent place is not written there', (t) =>
+  seeded(async (random) => {
+    const log = await logOf(t, directoryOf(t));
+    const [first, second] = chain(log, random, 2) as [LogEntry, LogEntry];
+    assert.throws(() => lendAndWrite(log, second), /follows the one before/);
+    log.endLoan({ kind: 'unused' });
+    await log.append([first], 0);
+    assert.deepEqual(all(log.read(1), 1), [first]);
+  }));
+
+test('a log that is closed during a loan closes its file when the loan ends', (t) =>
+  seeded(async (random) => {
+    const directory = directoryOf(t);
+    const log = await logOf(t, directory);
+    const [entry] = chain(log, random, 1) as [LogEntry];
+    const place = log.lend();
+    assert(place !== undefined);
+    await log.close();
+    const { after, payload, sequence, time } = entry;
+    const end = writeLent(place, { after, payload, sequence, time });
+    log.endLoan(end);
+    await sleep(50);
+    assert.throws(() => fstatSync(place.file), /EBADF/);
+    const again = await logOf(t, directory);
+    assert.deepEqual(all(again.read(1), again.last), [entry]);
   }));

@@ -53,9 +53,14 @@ export function loanEnd({ f64, i32 }: SlotView): LoanEnd {
   const result = i32[Slot.lentResult]!;
   if (state === LentState.unused) return { kind: 'unused' };
   if (state === LentState.failed) {
-    const name = result < 0 ? getSystemErrorName(result) : 'an unknown error';
+    const name = result < 0 ? getSystemErrorName(result) : 'no error of the system';
     return { kind: 'failed', message: `${name}, write` };
   }
-  const [bytes, after] = [f64[Slot.lentBytes]!, i32[Slot.digest]!];
-  return { kind: 'written', bytes, crc: result >>> 0, after };
+  return {
+    kind: 'written',
+    sequence: f64[Slot.sequence]!,
+    bytes: f64[Slot.lentBytes]!,
+    crc: result >>> 0,
+    after: i32[Slot.digest]!,
+  };
 }

@@ -15,7 +15,8 @@
  *   events   their effects, as engine/events.ts records them; events without room are passed with the result
  *
  * Writers: the I/O thread while a slot is free, then the worker that runs its batch until it marks the slot
- * as done or failed, then the I/O thread again.
+ * as done or failed, and has put down what became of a lent place; the end of its batch in the lane hands it back to
+ * the I/O thread.
  */
 import assert from 'node:assert/strict';
 import { batchRecordBytes } from '../../../storage/log/batch-record.ts';

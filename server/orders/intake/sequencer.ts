@@ -442,8 +442,10 @@ export class Sequencer {
     const { log, metrics } = this.options;
     const appended = metrics?.now() ?? 0;
     if (batch.isLent && this.endLoan(view)) {
-      const writeMs = view.f64[Slot.writeMs]!;
-      this.acknowledge(batch, this.takeOutcome(batch, view, undefined), appended - writeMs);
+      const began = appended - view.f64[Slot.writeMs]!;
+      const outcome = this.takeOutcome(batch, view, undefined);
+      // As after a write of the log: an exception here ends the process, and is not one of the worker.
+      void Promise.resolve().then(() => this.acknowledge(batch, outcome, began));
       return;
     }
     const record = hasChanged(view) ? logRecord(view) : undefined;

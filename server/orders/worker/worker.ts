@@ -90,7 +90,7 @@ const preparer = new BatchPreparer(engine.t, commands, {
   now,
   forgotten: () => forgotten,
   reach: () => reach,
-  knownStatus: (id) => (idsMayHaveLeft ? closedOrders.statusOf(id) : 0),
+  knownStatus: (id) => (idsMayHaveLeft ? statusOnDisk(id) : 0),
 });
 const first = setup.replaysDuplicates ? new FirstAnswers(engine.t, closedOrders) : undefined;
 const results = {
@@ -102,6 +102,10 @@ const applier = new BatchApplier(engine, commands, results, first);
 /** True when an id may have left memory by the turn of this batch: then the disk is searched, too. */
 let idsMayHaveLeft = false;
 let batches = 0;
+/** True for a batch that looks on disk although no id has left memory: nothing depends on what it finds. */
+let rehearses = false;
+/** False once a rehearsal has failed: it may fail again, and is not worth it. */
+let mayRehearse = true;
 /** Upper bound of closed orders that have left memory. */
 let forgotten = 0;
 let reach = 0;
@@ -196,11 +200,29 @@ function prepareRequests(slot: SlotView): () => void {
   // Machine code that has never looked on disk is thrown away at the first look, and the next hundred batches take ten
   // times as long. So it looks from the start, now and then.
   batches += 1;
-  const rehearses = reach === 0 && batches % REHEARSAL_BATCHES === 0;
+  rehearses = reach === 0 && mayRehearse && batches % REHEARSAL_BATCHES === 0;
   idsMayHaveLeft = reach > 0 || rehearses;
-  if (idsMayHaveLeft) {
-    closedOrders.refresh(rehearses ? slot.f64[Slot.persistedClosedSequence]! : reach);
-  }
+  if (idsMayHaveLeft) lookBefore(rehearses ? slot.f64[Slot.persistedClosedSequence]! : reach);
   const prepared = preparer.prepare(slot);
   return () => applier.apply(slot, prepared);
+}
+
+function lookBefore(sequence: number): void {
+  try {
+    closedOrders.refresh(sequence);
+  } catch (error) {
+    if (!rehearses) throw error;
+    mayRehearse = false;
+    idsMayHaveLeft = false;
+  }
+}
+
+function statusOnDisk(id: Uint8Array): number {
+  try {
+    return closedOrders.statusOf(id);
+  } catch (error) {
+    if (!rehearses) throw error;
+    mayRehearse = false;
+    return 0;
+  }
 }
