@@ -15,7 +15,7 @@ import { Outcomes, WELL } from '../measure/outcomes.ts';
 import { monotonicMs } from '../measure/pacer.ts';
 import { PackedRequests } from '../measure/packed-requests.ts';
 import { bytesOf, Drawer, type Request } from '../measure/prepare.ts';
-import { SampleRows, samplesOf } from '../measure/samples.ts';
+import { type Sample, SampleRows, samplesOf } from '../measure/samples.ts';
 import { Sender } from '../measure/sender.ts';
 import { Stage } from '../measure/stage.ts';
 import { unsignedBy } from '../measure/unsigned.ts';
@@ -43,7 +43,8 @@ export interface Burst {
 const WALLETS = 8;
 const MARKETS = 12;
 const DRAIN_MS = 10_000;
-const KIND = 'fok' as const;
+const KIND = 'fok';
+const MIX = `${KIND}=100`;
 
 export class Traffic {
   /** Keys of the wallets that send orders. */
@@ -164,7 +165,7 @@ export class Traffic {
     const rows = new SampleRows(packed.length);
     const outcomes = new Outcomes();
     const sender = new Sender(plan, (sent) => {
-      const sample = { ...sent, kind: KIND, orders: orders[sent.index]! } as const;
+      const sample: Sample = { ...sent, kind: KIND, orders: orders[sent.index]! };
       outcomes.count(KIND, sample.orders, sent);
       rows.add(sample);
     });
@@ -198,16 +199,7 @@ function figuresOf(samples: Float64Array): Omit<Burst, 'startMs'> {
 function optionsOf(orders: number, wallets: number): Omit<MeasureOptions, 'url'> {
   const parsed = parseMeasureOptions(
     [
-      ...[
-        '--rate',
-        'max',
-        '--orders',
-        String(orders),
-        '--mix',
-        `${KIND}=100`,
-        '--seed',
-        'order-path',
-      ],
+      ...['--rate', 'max', '--orders', String(orders), '--mix', MIX, '--seed', 'order-path'],
       ...['--wallets', String(wallets), '--markets', String(MARKETS)],
     ],
     Date.now(),

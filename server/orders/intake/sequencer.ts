@@ -4,8 +4,7 @@
  *
  *   submit -> queue -> dispatch (sequence, time) -> worker -> collect -> log -> answers
  *
- * Where a client sends its requests one after the other, the worker writes the record of its batch, and the log is
- * told of it.
+ * The worker writes the record of a batch that comes alone (lendPlace), and the log is told of it.
  *
  * apply() takes the records of a node that leads instead; each is a batch of its own.
  *

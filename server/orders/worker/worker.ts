@@ -1,9 +1,9 @@
 /**
  * Task of a worker thread: runs batches one after the other, each from verification to its answers. It
  * parses, hashes and recovers signers in parallel with other workers, waits for the writer turn, applies,
- * leaves answers and log words in the slot, and passes the turn on. The record of a batch that is alone it writes by
- * itself. Nothing is asynchronous: between batches
- * the thread sleeps in an atomic wait, and its event loop iterates only once in many batches (pool.ts).
+ * leaves answers and log words in the slot, and passes the turn on. It writes the record of a batch that is alone.
+ * Nothing is asynchronous: between batches the thread sleeps in an atomic wait, and its event loop iterates only once
+ * in many batches (pool.ts).
  *
  * A failure before the turn fails this batch. A failure inside it poisons the memory and does not pass the
  * turn on: the process stops, and recovery rebuilds the tables.
@@ -197,7 +197,7 @@ function prepareRequests(slot: SlotView): () => void {
   // A pre-validation for the leader looks up all ids on this disk.
   const isCheck = slot.beginsWith(RequestKind.check);
   reach = isCheck ? slot.f64[Slot.persistedClosedSequence]! : forgotten;
-  // Machine code that has never looked on disk is thrown away at the first look, and the next hundred batches take ten
+  // Machine code that has never looked on disk is thrown away at the first look, and the next ten batches take ten
   // times as long. So it looks from the start, now and then.
   batches += 1;
   rehearses = reach === 0 && mayRehearse && batches % REHEARSAL_BATCHES === 0;
