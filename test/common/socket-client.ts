@@ -42,6 +42,8 @@ export class SocketClient {
     socket.on('data', (chunk: Buffer) => this.take(chunk));
     socket.on('close', () => this.end({ code: 1006, reason: '' }));
     socket.on('error', () => this.end({ code: 1006, reason: '' }));
+    // A connection that a test leaves open must not keep its process until the node ends it for idleness.
+    socket.unref();
     if (rest.length > 0) this.take(rest);
   }
 
