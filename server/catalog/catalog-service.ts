@@ -61,6 +61,13 @@ const RETRY_MS_MAX = 60_000;
 const NOT_HERE =
   'the generation in use is not here, and no node has given it: start one that has it, or import with --force';
 
+/** The first generation, which is loaded and not in use yet. */
+export interface LoadedFirst {
+  /** Updates the engine to the generation, which ends where that fails. */
+  takeUp(): Promise<CatalogService>;
+  end(): Promise<void>;
+}
+
 interface Watched {
   readonly generation: LoadedCatalogGeneration;
   readonly life: { hasDied: boolean };
@@ -98,17 +105,22 @@ export class CatalogService {
   }
 
   /**
-   * Loads the current generation and updates the engine.
+   * Loads the current generation.
    * @param extend may add commands of its own to those that the generation needs
    */
-  static async open(
+  static async load(
     options: CatalogServiceOptions,
     extend: (first: LoadedCatalogGeneration) => readonly Int32Array[] = ({ commands }) => commands,
-  ): Promise<CatalogService> {
+  ): Promise<LoadedFirst> {
     const proposal = await spreadFirst(options);
     const first = await load(options, options.signal, proposal);
-    await takeUp(options, first, extend(first.generation), proposal, options.signal);
-    return new CatalogService(options, first);
+    return {
+      async takeUp() {
+        await takeUp(options, first, extend(first.generation), proposal, options.signal);
+        return new CatalogService(options, first);
+      },
+      end: () => first.generation.end(),
+    };
   }
 
   get current(): LoadedCatalogGeneration {

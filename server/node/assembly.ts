@@ -50,8 +50,12 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
     const recovered = await recover(start, ports, recovery);
     await ports.authority.compare(start.options.config, () => recovered.registry.isNew);
     const views = await openViews(start, ports, recovered);
-    const writer = await openWriter(start, ports, recovered, views);
-    const catalogParts = await openCatalogParts(start, ports, recovered, views, writer);
+    const writer = openWriter(start, ports, recovered, views);
+    const begun = beginWriter(start, ports, recovered, writer);
+    // Whatever depends on it reports it.
+    begun.catch(() => undefined);
+    await ports.authority.whenLeadIsKnown(begun);
+    const catalogParts = await openCatalogParts(start, ports, recovered, views, writer, begun);
     await writer.expireDue();
     const heartbeats = writer.openHeartbeats(recovered.control.watches);
     await writer.ready();
@@ -74,26 +78,37 @@ export async function assemble(options: NodeOptions, recovery: Recovery): Promis
   }
 }
 
-/** Opens the writer, and control state for changes. Rejects where the audit of the tables failed. */
-async function openWriter(
+/** Opens the writer, which takes nothing before beginWriter(). */
+function openWriter(
   start: Start,
-  { authority, clock, openWriter, stores, unwritable }: Ports,
-  { control, isUsable, sender, sound, tables }: Recovered,
+  { authority, clock, openWriter, stores }: Ports,
+  { control, sound, tables }: Recovered,
   { committed }: MemoryViews,
-): Promise<Writer> {
-  const { config, log, signal } = start.options;
-  const writer = await openWriter({
+): Writer {
+  const writer = openWriter({
     start,
     stores,
     tables,
     sound,
     clock,
     authority,
-    separators: separatorsOf(domainsOf(config)),
+    separators: separatorsOf(domainsOf(start.options.config)),
     banned: control.bans.shared.memory,
     onCommitted: (batch) => committed.notify(batch),
   });
   start.onClose(() => writer.close());
+  return writer;
+}
+
+/** Begins the writer, and opens control state for changes. Rejects where the audit of the tables failed. */
+async function beginWriter(
+  start: Start,
+  { stores, unwritable }: Ports,
+  { isUsable, sender, sound }: Recovered,
+  writer: Writer,
+): Promise<void> {
+  const { log, signal } = start.options;
+  await writer.begin();
   sender.open(writer.sequencer, (reason) => writer.pauseVenue(reason));
   await start.waitOrStop('the audit of what was recovered', sound, OPEN_MS_MAX);
   signal?.throwIfAborted();
@@ -101,7 +116,6 @@ async function openWriter(
     const news = bringUp(stores.controlRecords, stores.log, isUsable);
     if (news !== undefined) log('warn', news);
   }
-  return writer;
 }
 
 function progressOf(

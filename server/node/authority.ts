@@ -43,6 +43,8 @@ export interface Authority {
   connect(writer: WriterControls): void;
   prepare(writer: WriterControls): void;
   begin(writer: WriterControls): Promise<void>;
+  /** Resolves once it is known whether this node leads. @param begun what `begin` returned */
+  whenLeadIsKnown(begun: Promise<void>): Promise<void>;
   /** Takes over a failure that only means that another node leads; false: the failure is fatal. */
   takesFailure(error: Error): boolean;
   /** Returns the intake of requests; `own` places them here. */

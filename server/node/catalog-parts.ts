@@ -20,7 +20,7 @@ import type { MemoryViews } from './memory-views.ts';
 import type { Ports } from './ports.ts';
 import type { Recovered } from './recovered.ts';
 import { OPEN_MS_MAX, type Start } from './start.ts';
-import { openStartupCatalog } from './startup-commands.ts';
+import { loadStartupCatalog } from './startup-commands.ts';
 import type { Writer } from './writer.ts';
 
 export interface CatalogParts {
@@ -33,12 +33,14 @@ export interface CatalogParts {
   readonly sync: Pick<RunningSync, 'contradictions' | 'pull'> | undefined;
 }
 
+/** Opens the catalog. @param begun resolves once the engine takes commands; the catalog loads meanwhile */
 export async function openCatalogParts(
   start: Start,
   { authority, clock, stores, unwritable }: Ports,
   { control, tables }: Recovered,
   { decided, history, infos }: MemoryViews,
   writer: Writer,
+  begun: Promise<void>,
 ): Promise<CatalogParts> {
   const { config, log, onFatal, signal } = start.options;
   const { dataDir, durability } = config;
@@ -47,7 +49,7 @@ export async function openCatalogParts(
   if (authority.member !== undefined) stores.catalog.awaitRecords(control.catalog);
   else if (unwritable === undefined) stores.catalog.awaitNone(control.catalog);
   const switched = new Listeners<LoadedCatalogGeneration>();
-  const opening = openStartupCatalog(config, tables, {
+  const loading = loadStartupCatalog(config, tables, {
     store: stores.catalog,
     cluster: authority.member?.catalog,
     dataDir,
@@ -65,7 +67,13 @@ export async function openCatalogParts(
     onSwitch: (next) => switched.notify(next),
     signal,
   });
-  const catalog = await start.wait('the catalog to load', opening, OPEN_MS_MAX);
+  const loaded = await start.wait('the catalog to load', loading, OPEN_MS_MAX);
+  await begun.catch(async (error) => {
+    await loaded.end();
+    throw error;
+  });
+  const takingUp = loaded.takeUp();
+  const catalog = await start.wait('the engine to have the catalog', takingUp, OPEN_MS_MAX);
   start.onClose(() => start.wait('the catalog to close', catalog.close()));
   signal?.throwIfAborted();
   const served = () => catalog.current.number;

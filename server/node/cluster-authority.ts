@@ -85,6 +85,10 @@ export class ClusterAuthority implements Authority {
     start.settle(settleSettings({ config, set }, factsOf(tables, holderOf(config), undefined)));
   }
 
+  whenLeadIsKnown(begun: Promise<void>): Promise<void> {
+    return begun;
+  }
+
   takesFailure(error: Error): boolean {
     return this.member.takesFailure(error);
   }

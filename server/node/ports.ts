@@ -23,7 +23,7 @@ import { Standalone } from './standalone.ts';
 import { OPEN_MS_MAX, Resync, type Start } from './start.ts';
 import { openStores, type Stores } from './stores.ts';
 import { openTools } from './tool-protocol.ts';
-import { startWriter, type Writer, type WriterOptions } from './writer.ts';
+import { openWriter, type Writer, type WriterOptions } from './writer.ts';
 
 export interface Ports {
   readonly clock: NodeClock;
@@ -34,7 +34,7 @@ export interface Ports {
   readonly play: OpenedPlay | undefined;
   /** `undefined` with MCP=off. */
   readonly toolProtocol: ToolProtocol | undefined;
-  openWriter(options: WriterOptions): Promise<Writer>;
+  openWriter(options: WriterOptions): Writer;
 }
 
 /** Locks DATA_DIR and opens it. Throws InUse, SettingsRefused, or an Error that names the damage. */
@@ -54,12 +54,12 @@ export async function openPorts(start: Start): Promise<Ports> {
   if (problem !== undefined) {
     const unwritable = `DATA_DIR ${dataDir} cannot be written: ${problem}`;
     warn(`${unwritable}; ${PAUSES.directory.begins}`);
-    const openWriter = async ({ tables }: WriterOptions): Promise<Writer> =>
+    const openRefusing = ({ tables }: WriterOptions): Writer =>
       refusingWriter(unwritable, lastBatch(tables));
     const authority = new Standalone(start, clock);
-    return { clock, authority, stores, unwritable, play, toolProtocol, openWriter };
+    return { clock, authority, stores, unwritable, play, toolProtocol, openWriter: openRefusing };
   }
-  const writable = { clock, unwritable: undefined, play, toolProtocol, openWriter: startWriter };
+  const writable = { clock, unwritable: undefined, play, toolProtocol, openWriter };
   if (config.cluster === undefined) {
     return { ...writable, authority: new Standalone(start, clock), stores };
   }

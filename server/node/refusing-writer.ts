@@ -26,6 +26,7 @@ export function refusingWriter(detail: string, newest: number): Writer {
     whenProjected: done,
     progress: () => undefined,
     commits: undefined,
+    begin: done,
     whenBatchesDone() {
       throw new Error('a book is written while nobody may write');
     },

@@ -59,6 +59,8 @@ export class Standalone implements Authority {
     await this.start.wait('the workers to take the configuration', applied);
   }
 
+  async whenLeadIsKnown(): Promise<void> {}
+
   takesFailure(): boolean {
     return false;
   }

@@ -18,7 +18,11 @@ import type { Tables } from '../../engine/tables/tables.ts';
 import { MICRO, type TokenRow } from '../../engine/tables/units.ts';
 import { type Catalog, readCatalog } from '../../storage/catalog/catalog-file.ts';
 import { separatorsOf } from '../auth/exchange-domains.ts';
-import { CatalogService, type CatalogServiceOptions } from '../catalog/catalog-service.ts';
+import {
+  CatalogService,
+  type CatalogServiceOptions,
+  type LoadedFirst,
+} from '../catalog/catalog-service.ts';
 import { writeCatalog } from '../catalog/snapshot.ts';
 import { keyOf, rowsNamed } from '../catalog/text-index.ts';
 import type { EpochSettings } from '../cluster/epoch-record.ts';
@@ -91,23 +95,23 @@ export async function applyConfiguration(
 }
 
 /**
- * Opens the catalog. On the first start of a new directory it is the demo, unless CATALOG_SYNC_URL is set.
+ * Loads the catalog. On the first start of a new directory it is the demo, unless CATALOG_SYNC_URL is set.
  */
-export async function openStartupCatalog(
+export async function loadStartupCatalog(
   config: Config,
   tables: Tables,
   options: CatalogServiceOptions,
-): Promise<CatalogService> {
+): Promise<LoadedFirst> {
   const wantsDemo = config.demo && config.catalogSyncUrl === '';
   const mayWrite = options.sequencer !== undefined && options.leads();
   const isDemo = wantsDemo && mayWrite && marketCount(tables) === 0;
-  if (!isDemo) return CatalogService.open(options);
+  if (!isDemo) return CatalogService.load(options);
   const demo = readDemo();
   if (options.store.current() === undefined) {
     await writeCatalog(options.store, demo);
     options.log('info', `demo catalog: ${demo.markets.length} markets`);
   }
-  return CatalogService.open(options, ({ commands, prepared }) => {
+  return CatalogService.load(options, ({ commands, prepared }) => {
     const first = demo.markets[0]!.conditionId;
     const conditions = prepared.markets.keys.conditionId!;
     if (rowsNamed(conditions, keyOf('condition', first)).length === 0) return commands;

@@ -76,6 +76,8 @@ export interface Writer {
   /** Resolves once the batches that are durable now are projected, or after a bounded wait. */
   whenProjected(): Promise<void>;
   progress(): ProjectorProgress | undefined;
+  /** Allows batches; resolves once settings are in force, or the cluster is joined. Rejects where the node must not run. */
+  begin(): Promise<void>;
   /** Calls back once the running batches are done. Requires that a batch runs. */
   whenBatchesDone(callback: () => void): void;
   /** `undefined` without CLUSTER: then a read may show a batch before it is in the log. */
@@ -90,16 +92,9 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-export async function startWriter(options: WriterOptions): Promise<Writer> {
-  const parts = connect(options);
-  try {
-    await begin(options, parts);
-  } catch (error) {
-    const { log } = options.start.options;
-    await closeParts(options, parts).catch((second: Error) => log('warn', second.message));
-    throw error;
-  }
-  return writerOf(options, parts);
+/** Opens the writer of a node that may write. Its workers load meanwhile. */
+export function openWriter(options: WriterOptions): Writer {
+  return writerOf(options, connect(options));
 }
 
 interface WriterParts extends WriterControls {
@@ -237,6 +232,7 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
   const { authority, start, stores } = options;
   const { config } = start.options;
   const { gate, metrics, pool, projector, resolutions, sequenceLock, sequencer, tables } = parts;
+  let hasBegun = false;
   const intake = authority.intake(
     new WalletQueue(sequencer, config.engineQueue, config.resultCodes),
   );
@@ -258,6 +254,10 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
     pauseVenue: (reason) => gate.report('operator', reason),
     whenProjected: () => projector.whenProjected(stores.log.last),
     progress: () => projector.progress(),
+    async begin() {
+      await begin(options, parts);
+      hasBegun = true;
+    },
     whenBatchesDone: (callback) => sequencer.whenBatchesDone(callback),
     commits: parts.commits,
     openHeartbeats: (watches) => openHeartbeats(options, sequencer, watches),
@@ -265,7 +265,8 @@ function writerOf(options: WriterOptions, parts: WriterParts): Writer {
     ready: () => pool.loaded(),
     follow: () => projector.start(),
     close() {
-      projector.start();
+      // Nothing is projected of tables that may have failed their audit.
+      if (hasBegun) projector.start();
       return closeParts(options, parts);
     },
   };
