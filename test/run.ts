@@ -16,10 +16,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { selectFiles, suitesOf } from './common/suites.ts';
+import { isSlow, selectFiles, suitesOf } from './common/suites.ts';
 
 const CONCURRENCY = Number(process.env.TEST_CONCURRENCY ?? '4');
-/** Folders whose tests start whole clusters or browsers, which take the processors from one another. */
+/** Folders whose slow tests start whole clusters or browsers, which take the processors from one another. */
 const HEAVY = /^(?:cluster|page)\//;
 /** Suites of these folders at a time. */
 const HEAVY_MAX = 2;
@@ -46,7 +46,7 @@ const suites = suitesOf(selected.files).map(({ name, files }) => {
     path,
     `import { importFiles } from '../common/import-files.js';\n\nawait importFiles(${names});\n`,
   );
-  return { path, isHeavy: files.some((file) => HEAVY.test(file)) };
+  return { path, isHeavy: files.some((file) => HEAVY.test(file) && isSlow(file)) };
 });
 
 function run(paths: readonly string[], concurrency: number): number {
