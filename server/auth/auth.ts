@@ -7,7 +7,7 @@
  * Thread: the I/O thread. Non-goals: what the caller may do; replay of requests (orders have an
  * identity of their own). Nothing here logs.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { bareBody, errorBody, JOURNAL_UNAVAILABLE } from '../common/error-bodies.ts';
 import { hexToBytes, isUint256 } from '../common/uint256.ts';
 import {
@@ -27,6 +27,7 @@ import { isAddressText } from './checksum.ts';
 import type { Trio } from './credentials.ts';
 import { authDigest, authSeparator } from './eip712.ts';
 import { type Credential, KEYS_MAX, type KeyRegistry } from './key-registry.ts';
+import { requestMac } from './request-mac.ts';
 import { recoverAddress } from './secp256k1.ts';
 
 export interface Auth {
@@ -184,7 +185,7 @@ export function signedHeaders(
   nowSeconds: number,
 ): readonly string[] {
   const timestamp = String(nowSeconds);
-  const signature = hmac(secret, `${timestamp}${method}${path}`, body).toString('hex');
+  const signature = requestMac(secret, `${timestamp}${method}${path}`, body).toString('hex');
   return [addressText, apiKey, passphrase.toString('hex'), timestamp, signature];
 }
 
@@ -332,15 +333,11 @@ function isSignedBy(
   const secret = credential?.secret ?? DUMMY_SECRET;
   const head = timestamp + method.toUpperCase();
   const isFor = (signed: string): boolean =>
-    timingSafeEqual(hmac(secret, head + signed, body), signature);
+    timingSafeEqual(requestMac(secret, head + signed, body), signature);
   // SDKs sign the path alone; some sign it with the query string (docs/protocol.md#level-2).
   const isPath = (signed: string): boolean =>
     isFor(signed) || (query !== '' && isFor(`${signed}?${query}`));
   return isPath(path) || (base !== '' && isPath(path.slice(base.length)));
-}
-
-function hmac(secret: Buffer, signed: string, rawBody: Uint8Array): Buffer {
-  return createHmac('sha256', secret).update(signed).update(rawBody).digest();
 }
 
 /** Bytes of hex, base64url or base64 (docs/protocol.md#level-2), or `null`. */
