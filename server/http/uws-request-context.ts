@@ -153,10 +153,8 @@ export class UwsRequestContext implements RequestContext {
     return this.bytes;
   }
 
-  get bodyView(): DataView {
-    const { bytes, chunk } = this;
-    if (chunk !== undefined) return new DataView(chunk);
-    return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  get bodyBytes(): Uint8Array {
+    return this.chunk === undefined ? this.bytes : new Uint8Array(this.chunk);
   }
 
   start(request: HttpRequest, plan: RatePlan | undefined): void {
