@@ -160,9 +160,8 @@ class ForwardedContext implements RequestContext {
     });
   }
 
-  get bodyView(): DataView {
-    const { body } = this;
-    return new DataView(body.buffer, body.byteOffset, body.length);
+  get bodyBytes(): Uint8Array {
+    return this.body;
   }
 
   limitedBy(decision: RateDecision): Headers {

@@ -9,6 +9,7 @@
  * Thread: any; pure. Non-goals: whether the named things exist.
  */
 import { errorBodyOf } from './error-bodies.ts';
+import { RecentTexts } from './recent-texts.ts';
 import { compileShape, type Static, type TObject, type TSchema } from './schema.ts';
 
 export interface QuerySpec<Query> {
@@ -66,27 +67,25 @@ export interface QueryParts<Query, F extends Field> {
   readonly finish?: (found: Found) => Query;
 }
 
-/** Checked queries of a route that are retained, and the longest text of one: clients repeat few and short ones. */
-const QUERIES_MAX = 512;
+/** Longest text of a query whose checked values are retained: clients repeat few and short ones. */
 const QUERY_UNITS_MAX = 160;
 
 export function compileFields<Query extends object, F extends Field>(
   parts: QueryParts<Query, F>,
 ): QuerySpec<Query> {
   const parse = parserOf(parts);
-  const known = new Map<string, Query>();
+  const known = new RecentTexts<Query>();
   return {
     schema: parts.schema,
     parse(query, fromPath = [], ignored) {
       const isPlain = fromPath.length === 0 && query.length <= QUERY_UNITS_MAX;
-      const retained = isPlain ? known.get(query) : undefined;
+      const retained = isPlain ? known.find(query) : undefined;
       if (retained !== undefined) return retained;
       const before = ignored?.length;
       const parsed = parse(query, fromPath, ignored);
       // What is refused, or has names to be shown, is read again.
       if (isPlain && typeof parsed !== 'string' && ignored?.length === before) {
-        if (known.size >= QUERIES_MAX) known.clear();
-        known.set(query, Object.freeze(parsed));
+        known.add(query, Object.freeze(parsed));
       }
       return parsed;
     },

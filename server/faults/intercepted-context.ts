@@ -52,8 +52,8 @@ export class InterceptedContext implements RequestContext {
     return this.inner.body;
   }
 
-  get bodyView(): DataView {
-    return this.inner.bodyView;
+  get bodyBytes(): Uint8Array {
+    return this.inner.bodyBytes;
   }
 
   get judgedAt(): number | undefined {

@@ -11,8 +11,9 @@ import type { HttpResponse } from './uws.ts';
 
 export type Headers = readonly (readonly [string, string])[];
 
-/** Status that the library writes by default. */
 const OK = 200;
+/** Beginning of the head of a 200, as far as the value of its Content-Type. */
+const OK_HEAD = '200 OK\r\nContent-Type: ';
 
 const CONTENT_TYPE = 'application/json';
 
@@ -69,8 +70,8 @@ export class CommonHead {
   }
 
   /**
-   * Value of Content-Type with all other headers in the lines behind it. JSON is the default; a Content-Type
-   * at the start of the list replaces it.
+   * Status line of a 200 without its version, and all headers in the lines behind it. JSON is the default
+   * Content-Type; one at the start of the list replaces it.
    */
   with(headers: Headers): Uint8Array {
     const { bytes, sequenceEnd } = this.find(headers);
@@ -104,7 +105,7 @@ export class CommonHead {
   }
 
   private join(type: string, lines: string): Joined {
-    const head = Buffer.from(type + this.lines + this.place);
+    const head = Buffer.from(OK_HEAD + type + this.lines + this.place);
     const bytes = Buffer.concat([head, Buffer.from(lines)]);
     const sequenceEnd = this.place === '' ? 0 : head.length;
     return { bytes, sequenceEnd, lines: undefined, longer: bytes };
@@ -139,13 +140,15 @@ function linesOf(headers: Headers): string {
 /**
  * Writes status line and headers; the socket has to be corked.
  *
- * @param value Content-Type and further lines from CommonHead
+ * @param head of a 200, from CommonHead
  */
-export function writeHead(response: HttpResponse, status: number, value: Uint8Array): void {
-  if (status !== OK) {
-    const line = STATUS_LINES.get(status);
-    assert(line !== undefined, 'a registered status');
-    response.writeStatus(line);
+export function writeHead(response: HttpResponse, status: number, head: Uint8Array): void {
+  if (status === OK) {
+    response.writeStatus(head);
+    return;
   }
-  response.writeHeader('Content-Type', value);
+  const line = STATUS_LINES.get(status);
+  assert(line !== undefined, 'a registered status');
+  response.writeStatus(line);
+  response.writeHeader('Content-Type', head.subarray(OK_HEAD.length));
 }

@@ -98,7 +98,7 @@ export class Cors implements Heads {
 
   /** @param origin the header Origin, '' where it is absent or makes no difference */
   headFor(origin: string): CommonHead {
-    return this.byOrigin.get(origin) ?? this.unknown;
+    return origin === '' ? this.unknown : (this.byOrigin.get(origin) ?? this.unknown);
   }
 }
 

@@ -113,9 +113,8 @@ export class FrameRequest implements RequestContext {
     return this.client.headersOf(this);
   }
 
-  get bodyView(): DataView {
-    const { body } = this;
-    return new DataView(body.buffer, body.byteOffset, body.length);
+  get bodyBytes(): Uint8Array {
+    return this.body;
   }
 
   get aborted(): boolean {

@@ -32,7 +32,7 @@ export interface RequestContext {
   /** The header X-Min-Sequence of a request that writes nothing, '' when absent. */
   readonly minSequence: string;
   /** The bytes of `body` without a copy, valid until the handler returns or awaits. */
-  readonly bodyView: DataView;
+  readonly bodyBytes: Uint8Array;
   /**
    * Caller's address from clientAddress, '' when unknown. Read it before the first await: a first reading
    * after the end of the request gives ''.

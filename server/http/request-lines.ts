@@ -10,6 +10,10 @@
  */
 import type { HttpRequest } from './uws.ts';
 
+/** Digits of every length below a gigabyte. */
+const LENGTH_DIGITS = 9;
+const ZERO = 0x30;
+
 interface RequestLines {
   /** First line of each wanted name, '' when absent. */
   readonly values: readonly string[];
@@ -49,4 +53,22 @@ export function parametersOf(request: HttpRequest, count: number): readonly stri
   const parameters: string[] = [];
   for (let index = 0; index < count; index++) parameters.push(request.getParameter(index) ?? '');
   return parameters;
+}
+
+/** Value of a declared length; 0 = none. Digits are read one by one, which costs less than Number(). */
+export function lengthOf(declared: string): number {
+  if (declared.length > LENGTH_DIGITS) return Number(declared);
+  let length = 0;
+  for (let i = 0; i < declared.length; i++) {
+    const digit = declared.charCodeAt(i) - ZERO;
+    if (digit < 0 || digit > 9) return Number(declared);
+    length = 10 * length + digit;
+  }
+  return length;
+}
+
+/** Bytes of a header's name for getHeader: they cost the library less than a text. */
+export function headerName(name: string): ArrayBuffer {
+  // A copy has no bytes but these, where a Buffer may lie in a pool.
+  return new Uint8Array(Buffer.from(name.toLowerCase())).buffer;
 }

@@ -6,6 +6,7 @@
  * routing and listening (http.ts), meaning of routes.
  */
 import assert from 'node:assert/strict';
+import { performance } from 'node:perf_hooks';
 import { INTERNAL_ERROR } from '../common/error-bodies.ts';
 import { RETRY_SOON, Unavailable } from '../common/unavailable.ts';
 import { clientAddress } from './address.ts';
@@ -26,7 +27,7 @@ import { RequestBody } from './request-body.ts';
 import { callerOfRequest, peerAddress } from './request-caller.ts';
 import type { InnerRequests, Method, RequestContext, Route } from './request-context.ts';
 import type { RouteCounts } from './request-counts.ts';
-import { parametersOf, readLines } from './request-lines.ts';
+import { headerName, lengthOf, parametersOf, readLines } from './request-lines.ts';
 import { hasSequence, MIN_SEQUENCE_HEADER } from './sequence.ts';
 import type { ServedRoute, ServerState } from './server-state.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
@@ -44,7 +45,9 @@ const FAILED = 500;
 const NO_CONTENT = 204;
 const NOT_MODIFIED = 304;
 
-const MIN_SEQUENCE = MIN_SEQUENCE_HEADER.toLowerCase();
+const MIN_SEQUENCE = headerName(MIN_SEQUENCE_HEADER);
+const CONTENT_LENGTH = headerName('Content-Length');
+const ORIGIN = headerName('Origin');
 const NO_BODY = Buffer.alloc(0);
 const NO_TEXTS: readonly string[] = [];
 const NO_HEADERS: Headers = [];
@@ -62,7 +65,7 @@ export class UwsRequestContext implements RequestContext {
   private readonly route: Route;
   private readonly counts: RouteCounts | undefined;
   /** Arrival on a monotonic clock; 0 when metrics are off. */
-  private readonly since: number;
+  readonly since: number;
   private readonly response: HttpResponse;
   private readonly forwardedFor: string = '';
   /**
@@ -125,7 +128,7 @@ export class UwsRequestContext implements RequestContext {
       this.declared = length;
     }
     this.minSequence = route.writes === true ? '' : request.getHeader(MIN_SEQUENCE);
-    this.head = server.cors.headFor(server.cors.asksOrigin ? request.getHeader('origin') : '');
+    this.head = server.cors.headFor(server.cors.asksOrigin ? request.getHeader(ORIGIN) : '');
   }
 
   get address(): string {
@@ -150,10 +153,8 @@ export class UwsRequestContext implements RequestContext {
     return this.bytes;
   }
 
-  get bodyView(): DataView {
-    const { bytes, chunk } = this;
-    if (chunk !== undefined) return new DataView(chunk);
-    return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  get bodyBytes(): Uint8Array {
+    return this.chunk === undefined ? this.bytes : new Uint8Array(this.chunk);
   }
 
   start(request: HttpRequest, plan: RatePlan | undefined): void {
@@ -246,7 +247,7 @@ export class UwsRequestContext implements RequestContext {
     const { bodyBytesMax, path } = this.route;
     // The path of a route without parameters equals its pattern byte for byte.
     this.url = this.parameters.length === 0 ? path : request.getUrl();
-    const declared = Number(this.declared ?? request.getHeader('content-length')); // '' is 0
+    const declared = lengthOf(this.declared ?? request.getHeader(CONTENT_LENGTH));
     if (declared > bodyBytesMax) {
       const discard = this.refuseBody();
       this.response.onData((chunk, isLast) => discard(chunk.byteLength, isLast));
@@ -365,7 +366,8 @@ export class UwsRequestContext implements RequestContext {
     const { failed, route, server } = this;
     const sentHeaders =
       status === FAILED ? namedFailure(server.log, route, failed, headers) : headers;
-    this.head.with(sentHeaders); // asserts, while it can still become a 500
+    // Asserts, while it can still become a 500.
+    if (sentHeaders !== NO_HEADERS) this.head.with(sentHeaders);
     this.answered = true;
     if (this.corked) this.send(status, body, sentHeaders);
     else this.response.cork(() => this.send(status, body, sentHeaders));

@@ -71,8 +71,8 @@ function renderOne(
   if (other === undefined) {
     const book = cached ?? renderer.renderKnown(tokens[place]!, sides[place]!);
     if (book === undefined) return undefined;
-    books[place] = book;
-    return cached === undefined ? book.length : 0;
+    books[place] = book.bytes;
+    return cached === undefined ? book.bytes.length : 0;
   }
   const cachedOther = renderer.current(tokens[other]!, sides[other]!);
   const pair =
@@ -80,6 +80,8 @@ function renderOne(
       ? ([cached, cachedOther] as const)
       : renderer.renderPair(tokens[place]!, sides[place]!, tokens[other]!, sides[other]!);
   if (pair === undefined) return undefined;
-  [books[place], books[other]] = pair;
-  return pair[0] === cached ? 0 : pair[0].length + pair[1].length;
+  const [book, otherBook] = pair;
+  books[place] = book.bytes;
+  books[other] = otherBook.bytes;
+  return book === cached ? 0 : book.bytes.length + otherBook.bytes.length;
 }

@@ -76,10 +76,10 @@ export class BookRenderer {
    * @returns undefined if a writer was changing the book at every try: try again after the next batch
    */
   render(tokenRow: TokenRow, side: BookSide = ''): Buffer | undefined {
-    return this.renderKnown(this.texts.known.of(tokenRow), SideCode[side]);
+    return this.renderKnown(this.texts.known.of(tokenRow), SideCode[side])?.bytes;
   }
 
-  renderKnown(token: number, side: SideCode): Buffer | undefined {
+  renderKnown(token: number, side: SideCode): Rendered | undefined {
     const cached = this.current(token, side);
     if (cached !== undefined) return cached;
     for (let tries = 0; tries < READ_TRIES; tries++) {
@@ -94,7 +94,7 @@ export class BookRenderer {
     side: SideCode,
     complement: number,
     complementSide: SideCode,
-  ): readonly [Buffer, Buffer] | undefined {
+  ): readonly [Rendered, Rendered] | undefined {
     const { depth, mirror, tables } = this;
     for (let tries = 0; tries < READ_TRIES; tries++) {
       const isRead =
@@ -107,12 +107,12 @@ export class BookRenderer {
   }
 
   /** Returns the newest complete version, also while a writer changes the book. */
-  current(token: number, side: SideCode): Buffer | undefined {
+  current(token: number, side: SideCode): Rendered | undefined {
     const { known } = this.texts;
     const book = known.books[token * BOOKS_EACH + side];
     if (book === undefined) return undefined;
     const version = Atomics.load(this.tables.bookI, known.versionAt[token]!);
-    return book.version === (version & ~1) ? book.bytes : undefined;
+    return book.version === (version & ~1) ? book : undefined;
   }
 
   complementOf(token: number): number {
@@ -124,21 +124,24 @@ export class BookRenderer {
     return this.texts.known.slots[token]! as TokenRow;
   }
 
-  private write(token: number, side: SideCode, depth: Depth): Buffer {
-    const bytes = this.make(this.slotOf(token), side, depth);
-    this.storeRendered(token, side, { version: depth.version, bytes });
-    return bytes;
+  private write(token: number, side: SideCode, depth: Depth): Rendered {
+    const alone = Buffer.from(this.make(this.slotOf(token), side, depth));
+    const bytes = alone.subarray(1, alone.length - 1);
+    const book = { version: depth.version, bytes, alone };
+    this.storeRendered(token, side, book);
+    return book;
   }
 
   copy(tokenRow: TokenRow, side: BookSide, depth: Depth): Buffer {
-    return this.make(tokenRow, SideCode[side], depth);
+    return Buffer.from(this.make(tokenRow, SideCode[side], depth).subarray(1, -1));
   }
 
-  /** Writes the object in the key order that its hash requires. */
+  /** Writes an array with one object, in the key order that its hash requires. Valid until the next call. */
   private make(tokenRow: TokenRow, side: SideCode, depth: Depth): Buffer {
     const { scratch, tables } = this;
     const grid = depth.ticksPerUnit as TicksPerUnit;
-    let at = put(this.texts.bookHead(tokenRow), scratch, 0);
+    scratch[0] = OPEN_ARRAY;
+    let at = put(this.texts.bookHead(tokenRow), scratch, 1);
     at = writeInteger(depth.changedAt, scratch, at);
     at = put(AFTER_TIMESTAMP, scratch, at);
     const hashAt = at;
@@ -156,10 +159,11 @@ export class BookRenderer {
     if (depth.lastPrice !== 0) at = writePips(depth.lastPrice, scratch, at);
     at = put(END, scratch, at);
     // The hash is computed over the object with an empty hash: over the parts before and after it.
-    const hash = createHash('sha1').update(scratch.subarray(0, hashAt));
+    const hash = createHash('sha1').update(scratch.subarray(1, hashAt));
     hash.update(scratch.subarray(hashAt + HASH_BYTES, at));
     scratch.write(hash.digest('hex'), hashAt, 'latin1');
-    return Buffer.from(scratch.subarray(0, at));
+    scratch[at] = CLOSE_ARRAY;
+    return scratch.subarray(0, at + 1);
   }
 
   private storeRendered(token: number, side: SideCode, book: Rendered): void {
@@ -187,7 +191,7 @@ function writeLevels(side: DepthSide, grid: TicksPerUnit, out: Uint8Array, from:
   return side.count === 0 ? at : at - 1;
 }
 
-const parts: Buffer[] = [];
+const parts: Rendered[] = [];
 
 /** Marks an answer that renderBooksLong must make (books-long.ts). */
 export const LONG = 'long';
@@ -216,19 +220,21 @@ export function renderBooks(
       if (fresh > FRESH_BYTES_MAX) return LONG;
       book = renderWanted(renderer, request, i);
       if (book === undefined) return undefined;
-      fresh += book.length;
+      fresh += book.bytes.length;
     }
     parts[i] = book;
-    bytes += book.length;
+    bytes += book.bytes.length;
   }
-  return bytes > ANSWER_BYTES_MAX && count > 1 ? LONG : joined(parts, count);
+  for (let i = 0; i < count; i++) request.versions[i] = parts[i]!.version;
+  if (count === 1) return parts[0]!.alone;
+  return bytes > ANSWER_BYTES_MAX ? LONG : joined(parts, count);
 }
 
 function renderWanted(
   renderer: BookRenderer,
   request: TokenRequest,
   place: number,
-): Buffer | undefined {
+): Rendered | undefined {
   const token = request.tokens[place]!;
   const side = request.sides[place]!;
   const complement = renderer.complementOf(token);
@@ -248,9 +254,9 @@ const REUSED_BYTES_FIRST = 64 * 2 ** 10;
 let reused = new Uint8Array(REUSED_BYTES_FIRST);
 
 /** Joins `[part,part,..]` of the first `count` parts. The bytes are valid until the next call. */
-function joined(parts: readonly Uint8Array[], count: number): Uint8Array {
+function joined(parts: readonly Rendered[], count: number): Uint8Array {
   let length = count === 0 ? 2 : count + 1;
-  for (let i = 0; i < count; i++) length += parts[i]!.length;
+  for (let i = 0; i < count; i++) length += parts[i]!.bytes.length;
   let out = reused;
   if (length > out.length) {
     out = new Uint8Array(Math.max(length, Math.min(2 * length, REUSED_BYTES_MAX)));
@@ -259,7 +265,7 @@ function joined(parts: readonly Uint8Array[], count: number): Uint8Array {
   out[0] = OPEN_ARRAY;
   let at = 1;
   for (let i = 0; i < count; i++) {
-    const part = parts[i]!;
+    const part = parts[i]!.bytes;
     out.set(part, at);
     at += part.length;
     out[at++] = COMMA;

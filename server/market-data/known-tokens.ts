@@ -28,6 +28,8 @@ export interface Rendered {
   /** Even: no writer was changing the book. */
   readonly version: number;
   readonly bytes: Buffer;
+  /** Array with this object alone: the answer to a request of one book. */
+  readonly alone: Buffer;
 }
 
 export const UNKNOWN = -1;

@@ -32,20 +32,17 @@ export function renderLastPrices(
   known: KnownTokens,
   request: TokenRequest,
 ): Uint8Array | undefined {
-  const { count, tokens } = request;
+  const { count, tokens, versions } = request;
   const { lastVersions, versionAt } = known;
-  let versions = 0;
   let at = 1;
   for (let i = 0; i < count; i++) {
     const token = tokens[i]!;
     // While a writer changes the book, the state before its batch is still the newest complete one.
-    const newest = Atomics.load(tables.bookI, versionAt[token]!);
-    const version = newest & ~1;
-    versions |= newest;
+    const version = Atomics.load(tables.bookI, versionAt[token]!) & ~1;
     if (lastVersions[token] !== version && !renderLast(tables, known, token)) return undefined;
+    versions[i] = lastVersions[token]!;
     at = copyCell(known, token, at);
   }
-  request.isSettled = (versions & 1) === 0;
   bytes[0] = OPEN;
   // The closing bracket replaces the last comma.
   const end = Math.max(1, at - 1);

@@ -13,6 +13,7 @@ import { leadLost, RETRY_SOON } from '../common/unavailable.ts';
 import type { Handler, RequestContext } from '../http/http.ts';
 import { type BookRenderer, LONG } from './books.ts';
 import { renderBooksLong } from './books-long.ts';
+import { PolledAnswers } from './polled-answers.ts';
 import { NOT_POLLED } from './polled-bodies.ts';
 import { checkTokenItems, type ParsedTokens } from './token-items.ts';
 import { PLAIN_BYTES_MAX, TokenRequest } from './token-request.ts';
@@ -77,39 +78,32 @@ export class TokenReads {
       );
   }
 
-  /** Handler as of ofWanted(), whose polled bodies get the bytes of their last answer until the next batch. */
-  ofPolled(render: (request: TokenRequest) => Uint8Array | undefined): Handler<unknown> {
-    const { tables } = this.parts.books;
-    const { wanted } = this;
-    const { polled } = wanted;
-    const others = this.ofWanted(render);
-    return (context, query, caller) => {
-      const sent = context.bodyView;
-      const cell = polled.find(sent);
-      if (cell === NOT_POLLED) return others(context, query, caller);
-      // Before the books: all that a batch changed is there once its number is.
-      const batch = lastBatch(tables);
-      const known = polled.answerOf(cell, batch);
-      if (known !== undefined) return this.sendTransient(context, known);
-      wanted.scan(sent, cell);
-      const body = render(wanted);
-      if (body === undefined) return others(context, query, caller);
-      if (wanted.isSettled) polled.setAnswer(cell, batch, body);
-      return this.sendTransient(context, body);
-    };
-  }
-
-  /** Handler about the tokens of its body, each once. Body and answer allocate no value for each token. */
+  /**
+   * Handler about the tokens of its body, each once. Body and answer allocate no value for each token. A polled body
+   * gets the bytes of its last answer while its books are unchanged.
+   * @param render fills the versions of the request
+   */
   ofWanted(
     render: (request: TokenRequest) => Uint8Array | typeof LONG | undefined,
   ): Handler<unknown> {
+    const { tables } = this.parts.books;
     const { wanted } = this;
+    const { polled } = wanted;
+    const answers = new PolledAnswers(tables, this.texts.known, polled);
     /** @param retake reads the request again after a wait, because other requests were read in between */
-    const attempt = (context: RequestContext, retake: () => void): Promise<void> | undefined => {
+    const attempt = (
+      context: RequestContext,
+      retake: () => void,
+      cell = NOT_POLLED,
+    ): Promise<void> | undefined => {
+      // Before the books: all that a batch changed is there once its number is.
+      const batch = lastBatch(tables);
       const body = render(wanted);
       if (body === LONG) return this.answerLong(context);
-      if (body !== undefined) this.sendTransient(context, body);
-      else {
+      if (body !== undefined) {
+        if (cell !== NOT_POLLED) answers.set(cell, batch, wanted, body);
+        this.sendTransient(context, body);
+      } else {
         this.parts.whenBatchesDone(() => {
           if (context.aborted) return;
           retake();
@@ -119,9 +113,14 @@ export class TokenReads {
       return undefined;
     };
     return (context) => {
-      const sent = context.bodyView;
-      if (sent.byteLength <= PLAIN_BYTES_MAX && wanted.scan(sent)) {
-        return attempt(context, () => wanted.scan(context.bodyView));
+      const sent = context.bodyBytes;
+      if (sent.length <= PLAIN_BYTES_MAX) {
+        const cell = polled.find(sent);
+        const known = cell === NOT_POLLED ? undefined : answers.find(cell);
+        if (known !== undefined) return this.sendTransient(context, known);
+        if (wanted.scan(sent, cell)) {
+          return attempt(context, () => wanted.scan(context.bodyBytes), cell);
+        }
       }
       return this.withTokens(context, ({ sides, tokens }) => {
         if (context.aborted) return undefined;

@@ -51,15 +51,17 @@ const OTHER = -1;
 
 export class TokenRequest {
   count = 0;
-  /** False if a writer was changing one of the books when the last prices were read. */
-  isSettled = false;
-  /** The first `count` entries of both belong to the current request. */
+  /** The first `count` entries of these belong to the current request. */
   readonly tokens = new Int32Array(TOKENS_MAX);
   readonly sides = new Uint8Array(TOKENS_MAX) as SideCodes;
+  /** Version of each book that the answer shows, written with the answer. */
+  readonly versions = new Int32Array(TOKENS_MAX);
   private readonly known: KnownTokens;
   /** Index of a token in the current request; arbitrary for tokens outside of it. */
   private readonly places: Int32Array;
   readonly polled = new PolledBodies();
+  private readonly bytes = new Uint8Array(PLAIN_BYTES_MAX);
+  private readonly view = new DataView(this.bytes.buffer);
 
   constructor(known: KnownTokens) {
     this.known = known;
@@ -96,12 +98,13 @@ export class TokenRequest {
    * Reads `[{"token_id":"<id>","side":"<side>"},..]`, sides optional, spaces between the parts, with known tokens,
    * each once. Returns false for everything else: the body must be parsed and passed to take(), and the result so far
    * is discarded.
+   * @param body at most PLAIN_BYTES_MAX bytes
    * @param cell of the body among those that are polled
    */
-  scan(body: DataView, cell = this.polled.find(body)): boolean {
+  scan(body: Uint8Array, cell = this.polled.find(body)): boolean {
     const { polled } = this;
     if (cell === NOT_POLLED) {
-      if (!this.read(body)) return false;
+      if (!this.read(this.copied(body), body.length)) return false;
       polled.add(body, this);
       return true;
     }
@@ -112,8 +115,13 @@ export class TokenRequest {
     return true;
   }
 
-  private read(body: DataView): boolean {
-    const end = body.byteLength;
+  /** Copy in memory of the reader: a new view of the bytes costs more. */
+  private copied(body: Uint8Array): DataView {
+    this.bytes.set(body);
+    return this.view;
+  }
+
+  private read(body: DataView, end: number): boolean {
     this.count = 0;
     let at = passHead(body, pass(body, 0, end, OPEN_ARRAY), end);
     while (at !== OTHER && this.count < TOKENS_MAX) {

@@ -209,7 +209,7 @@ export const TOKEN_ROUTES = [
       does: 'last trade price and side by token id',
     },
     (reads: TokenRouteReads) =>
-      reads.ofPolled((request) =>
+      reads.ofWanted((request) =>
         renderLastPrices(reads.books.tables, reads.books.texts.known, request),
       ),
   ),

@@ -53,7 +53,7 @@ export class DiscardedBodies {
    * when the request is refused for its credentials or a rate limit.
    */
   admit(context: RequestContext): (() => void) | undefined {
-    const bytes = context.bodyView.byteLength;
+    const bytes = context.bodyBytes.length;
     if (!this.isLimited || bytes <= SHORT_BYTES) return UNCOUNTED;
     const key = keyOf(context);
     const headers = this.refusalOf(key);

@@ -51,8 +51,7 @@ function ask(handlers: HandlersOf<typeof TOKEN_ROUTES>, route: Route) {
     assert.equal(status, 200);
     text = Buffer.from(answer as string).toString();
   };
-  const bodyView = new DataView(body.buffer, body.byteOffset, body.length);
-  const exchange = { aborted: false, body, bodyView, reply, replyTransient: reply };
+  const exchange = { aborted: false, body, bodyBytes: body, reply, replyTransient: reply };
   const done = handlers[route](exchange as unknown as RequestContext, {} as never, undefined);
   return { done, text: () => text };
 }

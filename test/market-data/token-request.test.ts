@@ -42,7 +42,7 @@ function expected(body: Buffer, ids: readonly string[]): Read {
 }
 
 function readBy(request: TokenRequest, known: KnownTokens, body: Buffer): Read {
-  if (!request.scan(new DataView(body.buffer, body.byteOffset, body.length))) {
+  if (!request.scan(body)) {
     const parsed = parseTokenItems(body);
     if (!parsed.ok) return { error: parsed.error };
     request.take(parsed.tokens, parsed.sides);

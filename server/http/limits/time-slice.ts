@@ -15,6 +15,8 @@ import { performance } from 'node:perf_hooks';
 import type { Caller } from './callers.ts';
 
 interface Requester {
+  /** Arrival on a monotonic clock in milliseconds; 0 = not read. */
+  readonly since: number;
   /** Caller that the request counts against; looked up on demand because of its cost. */
   counted(): Caller;
 }
@@ -79,7 +81,7 @@ export class TimeSlice {
     if (this.seen < UNWATCHED) return true;
     // Some of the first ones may belong to earlier iterations; all that follow belong to this one.
     if (this.seen === UNWATCHED) setImmediate(() => this.turn());
-    return this.isWithinShare(this.isLimited ? requester.counted() : EVERYBODY);
+    return this.isWithinShare(this.isLimited ? requester.counted() : EVERYBODY, requester.since);
   }
 
   /**
@@ -96,10 +98,10 @@ export class TimeSlice {
     this.waiting.push(resume);
   }
 
-  private isWithinShare(caller: Caller): boolean {
+  private isWithinShare(caller: Caller, since: number): boolean {
     const share = this.shareOf(caller);
     if (share !== this.last || share.requests % REQUESTS_PER_LOOK === 0) {
-      const now = performance.now();
+      const now = since === 0 ? performance.now() : since;
       if (this.last !== undefined) this.last.ms += Math.min(now - this.lastAt, LOOK_MS_MAX);
       this.lastAt = now;
       this.last = share;

@@ -39,7 +39,7 @@ export class UpgradeGate {
     const { server } = this;
     const forwardedFor = server.trustProxy > 0 ? readLines(request, []).forwardedFor : '';
     const caller = callerOfRequest(server, response, forwardedFor);
-    return server.turn.takes({ counted: () => caller }) ? caller : undefined;
+    return server.turn.takes({ since: 0, counted: () => caller }) ? caller : undefined;
   }
 
   /** Counts an upgrade; undefined = the caller may have one more connection. */
