@@ -92,6 +92,10 @@ const SIGNATURE_BYTES = 65;
 const DUMMY_SECRET = Buffer.alloc(32);
 const DUMMY_PASSPHRASE = Buffer.alloc(32);
 
+/** What the request says, as bytes. */
+const sentPassphrase = Buffer.alloc(32);
+const sentMac = Buffer.alloc(32);
+
 const claimed = Buffer.alloc(ADDRESS_BYTES);
 const recovered = Buffer.alloc(ADDRESS_BYTES);
 const digest = new Uint8Array(32);
@@ -149,23 +153,24 @@ export function checkLevel2(
   const apiKey = headers[1]!;
   const passphrase = headers[2]!;
   const timestamp = headers[3]!;
-  const signature = decodeSignature(headers[4]!);
+  const hasMac = decodeMac(headers[4]!);
   if (!isAddressText(address)) return malformed2(names[0]!, RULES.address);
   if (!UUID.test(apiKey)) return malformed2(names[1]!, RULES.key);
   if (!HEX_32.test(passphrase)) return malformed2(names[2]!, RULES.passphrase);
   if (!SECONDS.test(timestamp)) return malformed2(names[3]!, RULES.seconds);
-  if (signature === null) return malformed2(names[4]!, RULES.hmac);
+  if (!hasMac) return malformed2(names[4]!, RULES.hmac);
   if (isStale(timestamp, nowSeconds, auth.skewSeconds)) {
     return refuse2(staleReason(nowSeconds), staleDetail(auth.skewSeconds, timestamp));
   }
 
   const found = auth.registry.lookup(apiKey.toLowerCase());
   const credential = found?.addressText === address.toLowerCase() ? found : undefined;
+  sentPassphrase.write(passphrase, 'hex');
   const passphraseRight = timingSafeEqual(
-    Buffer.from(passphrase, 'hex'),
+    sentPassphrase,
     credential?.passphrase ?? DUMMY_PASSPHRASE,
   );
-  const isSigned = isSignedBy(credential, timestamp, request, signature);
+  const isSigned = isSignedBy(credential, timestamp, request);
   if (credential === undefined || !passphraseRight) {
     return UNKNOWN_KEY;
   }
@@ -328,22 +333,23 @@ function isSignedBy(
   credential: Credential | undefined,
   timestamp: string,
   { base, body, method, path, query }: SignedRequest,
-  signature: Buffer,
 ): boolean {
   const secret = credential?.secret ?? DUMMY_SECRET;
   const head = timestamp + method.toUpperCase();
   const isFor = (signed: string): boolean =>
-    timingSafeEqual(requestMac(secret, head + signed, body), signature);
+    timingSafeEqual(requestMac(secret, head + signed, body), sentMac);
   // SDKs sign the path alone; some sign it with the query string (docs/protocol.md#level-2).
   const isPath = (signed: string): boolean =>
     isFor(signed) || (query !== '' && isFor(`${signed}?${query}`));
   return isPath(path) || (base !== '' && isPath(path.slice(base.length)));
 }
 
-/** Bytes of hex, base64url or base64 (docs/protocol.md#level-2), or `null`. */
-function decodeSignature(text: string): Buffer | null {
-  if (HEX_32.test(text)) return Buffer.from(text, 'hex');
-  return BASE64_32.test(text) ? Buffer.from(text, 'base64') : null;
+/** Writes the bytes of hex, base64url or base64 (docs/protocol.md#level-2) to `sentMac`; false for any other text. */
+function decodeMac(text: string): boolean {
+  if (HEX_32.test(text)) sentMac.write(text, 'hex');
+  else if (BASE64_32.test(text)) sentMac.write(text, 'base64');
+  else return false;
+  return true;
 }
 
 function isStale(timestamp: string, nowSeconds: number, skewSeconds: number): boolean {
