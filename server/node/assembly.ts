@@ -1,5 +1,6 @@
 /**
- * Composition of a node: opens its services one after the other, each with the services that it depends on.
+ * Composition of a node: opens its services one after the other, each with the services that it depends on. The
+ * catalog loads while the workers do.
  * Each service registers its end with Start, so a stop, or a failure of a start, closes them in the reverse
  * order.
  *
