@@ -62,6 +62,7 @@ export interface LoadedCatalogGeneration extends CatalogGeneration {
 export interface CatalogGenerationOptions extends CatalogThreadSetup {
   /** Called once when the thread dies after loading, and never after close(). */
   readonly onFailure: (error: Error) => void;
+  /** Ends the load, which rejects with the reason, an Error. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -197,7 +198,7 @@ class GenerationThreads {
         () => undefined,
       );
     });
-    const abort = (): void => this.fail(new Error('the catalog was closed while it loaded'));
+    const abort = (): void => this.fail(signal!.reason as Error);
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { once: true });
     const removeListener = (): void => signal?.removeEventListener('abort', abort);

@@ -49,6 +49,9 @@ export async function openCatalogParts(
   if (authority.member !== undefined) stores.catalog.awaitRecords(control.catalog);
   else if (unwritable === undefined) stores.catalog.awaitNone(control.catalog);
   const switched = new Listeners<LoadedCatalogGeneration>();
+  // Nobody waits for a catalog where the writer cannot begin.
+  const ending = new AbortController();
+  begun.catch((error) => ending.abort(error));
   const loading = loadStartupCatalog(config, tables, {
     store: stores.catalog,
     cluster: authority.member?.catalog,
@@ -65,7 +68,7 @@ export async function openCatalogParts(
     log,
     onFatal,
     onSwitch: (next) => switched.notify(next),
-    signal,
+    signal: AbortSignal.any(signal === undefined ? [ending.signal] : [ending.signal, signal]),
   });
   const loaded = await start.wait('the catalog to load', loading, OPEN_MS_MAX);
   await begun.catch(async (error) => {

@@ -9,7 +9,7 @@ import { allocateEngine, Tables } from '../../engine/tables/tables.ts';
 import { withDeadline } from '../../server/common/with-deadline.ts';
 import { readConfig } from '../../server/config/config.ts';
 import { assemble } from '../../server/node/assembly.ts';
-import type { Recovery } from '../../server/node/recovery.ts';
+import type { RecoveredTables, Recovery } from '../../server/node/recovery.ts';
 import type { CatalogMarket } from '../../storage/catalog/catalog-file.ts';
 import { checkoutCopy } from '../common/checkout.ts';
 import { fileArgs, useCompiledNodes } from '../common/forms.ts';
@@ -74,27 +74,56 @@ test('a wait of start or stop is named and has a deadline', async () => {
   assert.match(lines[0]!, /^waiting for the catalog to load \(\d+ s\)$/);
 });
 
-test('a signal ends a start while snapshot and log are read or audited', WITHIN, async () => {
+interface Assembling {
+  readonly tables: RecoveredTables;
+  /** Assembles a node with what is recovered so. */
+  assembled(reading: Promise<RecoveredTables>, sound: Promise<void>): Promise<unknown>;
+  stop(): void;
+}
+
+function assembling(): Assembling {
   const read = readConfig({ ...SMALL_NODE, DATA_DIR: temporaryDirectory() }, [], 1);
   assert(read.ok);
   const { config } = read;
-  const never = new Promise<never>(() => undefined);
-  const tables = {
-    t: new Tables(allocateEngine(config.capacities)),
-    skippedSnapshots: [],
-    firstFill: 0,
+  const stopping = new AbortController();
+  const options = { config, log: () => undefined, onFatal: assert.fail, signal: stopping.signal };
+  return {
+    tables: {
+      t: new Tables(allocateEngine(config.capacities)),
+      skippedSnapshots: [],
+      firstFill: 0,
+      snapshot: 0,
+      replayed: 0,
+      recent: { batches: [], from: 0 },
+    },
+    assembled: (reading, sound) =>
+      assemble(options, { tables: () => reading, sound } as unknown as Recovery),
+    stop: () => stopping.abort(),
   };
-  for (const reading of [
-    never,
-    Promise.resolve({ ...tables, snapshot: 0, replayed: 0, recent: { batches: [], from: 0 } }),
-  ]) {
-    const stopping = new AbortController();
-    const options = { config, log: () => undefined, onFatal: assert.fail, signal: stopping.signal };
-    const recovery = { tables: () => reading, sound: never } as unknown as Recovery;
-    setTimeout(() => stopping.abort(), 200);
-    await assert.rejects(assemble(options, recovery), { name: 'AbortError' });
+}
+
+test('a signal ends a start while snapshot and log are read or audited', WITHIN, async () => {
+  const never = new Promise<never>(() => undefined);
+  for (const isRead of [false, true]) {
+    const { assembled, stop, tables } = assembling();
+    setTimeout(stop, 200);
+    const reading = isRead ? Promise.resolve(tables) : never;
+    await assert.rejects(assembled(reading, never), { name: 'AbortError' });
   }
 });
+
+test(
+  'a start whose tables fail their audit ends with that, while the catalog loads',
+  WITHIN,
+  async () => {
+    const { assembled, tables } = assembling();
+    const unsound = sleep(20).then(() => Promise.reject(new Error('an invariant is broken')));
+    await assert.rejects(
+      assembled(Promise.resolve(tables), unsound),
+      /^Error: an invariant is broken$/,
+    );
+  },
+);
 
 test('SIGTERM at any moment of a start ends it with 0, and the next one begins', async (t) => {
   const seed = freshSeed();
