@@ -15,6 +15,7 @@ import { RequestKind } from '../orders/exchange-memory/slots.ts';
 import { Check, checkedRequest, checkRequest } from '../orders/intake/checked-orders.ts';
 import type { OrderIntake } from '../orders/intake/order-intake.ts';
 import { isLong } from '../orders/intake/order-parts.ts';
+import type { Sequencer } from '../orders/intake/sequencer.ts';
 import { type Forwarder, NOT_FORWARDED } from './forwarder.ts';
 import { PeerCall } from './peers/calls.ts';
 import type { PeerServer } from './peers/peer-server.ts';
@@ -23,6 +24,11 @@ import type { PeerServer } from './peers/peer-server.ts';
 export type RefuseCaller = (
   apiKey: Buffer,
 ) => { readonly status: number; readonly body: string } | undefined;
+
+export interface LeaderIntake {
+  readonly intake: OrderIntake;
+  readonly together: Sequencer['together'];
+}
 
 const CALL_HEAD_BYTES = 8;
 const ANSWER_HEAD_BYTES = 16;
@@ -72,13 +78,17 @@ export class OrderForwarder {
 
   serve(
     server: Pick<PeerServer, 'answer'>,
-    intake: OrderIntake,
+    { intake, together }: LeaderIntake,
     sequence: () => number,
     refuse: RefuseCaller,
   ): void {
-    this.forwarder.serve(server, PeerCall.orders, async (bytes) =>
-      encodeAnswers(await Promise.all(take(bytes, intake, sequence, refuse))),
-    );
+    this.forwarder.serve(server, PeerCall.orders, async (bytes) => {
+      let answers: readonly Promise<Answer>[] = [];
+      together(() => {
+        answers = take(bytes, intake, sequence, refuse);
+      });
+      return encodeAnswers(await Promise.all(answers));
+    });
   }
 
   private send(request: OwnedRequest, intake: OrderIntake): void {

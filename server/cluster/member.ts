@@ -74,6 +74,7 @@ export interface OwnFacts {
   readonly pauses: () => readonly Pause[];
   /** Unix milliseconds by which credentials are judged. */
   readonly wall: () => number;
+  readonly together: Sequencer['together'];
 }
 
 interface Served {
@@ -116,7 +117,11 @@ export class Member {
   private readonly print: Log;
   private readonly signalOver: (why: Error) => void;
   private roles: Roles | undefined;
-  private own: OwnFacts = { pauses: () => [], wall: Date.now };
+  private own: OwnFacts = {
+    pauses: () => [],
+    wall: Date.now,
+    together: (submit) => submit(),
+  };
   private watch: NodeWatch | undefined;
   private readiness: Readiness | undefined;
   private handover: Handover | undefined;
@@ -209,7 +214,8 @@ export class Member {
   serve({ applied, intake, routes }: Served, refuse: RefuseCaller): void {
     const sequence = (): number => applied.newest;
     this.forwarder.serveRoutes(this.peers, routes, sequence, this.print);
-    this.orders.serve(this.peers, intake, sequence, refuse);
+    const { together } = this.own;
+    this.orders.serve(this.peers, { intake, together }, sequence, refuse);
     this.isServing = true;
   }
 

@@ -78,7 +78,11 @@ export class ClusterAuthority implements Authority {
         onProblem: (problem) => gate.report('etcd', problem),
         onFatal: (error) => sequencer.stop(error),
       },
-      { pauses: () => gate.pauses(), wall: this.clock.wall },
+      {
+        pauses: () => gate.pauses(),
+        wall: this.clock.wall,
+        together: (submit) => sequencer.together(submit),
+      },
     );
     await start.wait('somebody to lead the cluster', member.settled(signal));
     // The first record of the cluster may have arrived meanwhile.

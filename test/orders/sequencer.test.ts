@@ -121,6 +121,25 @@ test('each worker gets its share of waiting requests, and no request is skipped'
   assert.deepEqual(stage.names(), ['a', 'b', 'c', 'd', ...all]);
 });
 
+test('requests that are submitted together leave in one batch, even if one of them is refused', async () => {
+  const stage = new Stage(1, 3);
+  stage.sequencer.together(() => {
+    for (const name of ['a', 'b', 'c', 'd']) stage.submit(name);
+    assert.equal(stage.tasks.length, 0, 'nothing is dispatched before all are there');
+  });
+  assert.deepEqual(stage.tasks[0]!.bodies, ['a', 'b', 'c']);
+  await stage.run(stage.tasks[0]!, false);
+  assert.throws(() =>
+    stage.sequencer.together(() => {
+      stage.submit('e');
+      throw new Error('a damaged call');
+    }),
+  );
+  assert.deepEqual(stage.tasks[0]!.bodies, ['e'], 'those before a damaged one are not left behind');
+  await stage.run(stage.tasks[0]!, false);
+  assert.deepEqual(stage.names().sort(), ['a', 'b', 'c', `d: 503 ${ENGINE_BUSY}`, 'e']);
+});
+
 test('tiny requests do not make a batch larger than its answers have room for', async () => {
   const { stage, tasks } = busyStage(1, 65_536);
   for (let i = 0; i < 20_000; i++) stage.submit('x');

@@ -96,6 +96,7 @@ export class Sequencer {
   private recordsRetry: NodeJS.Timeout | undefined;
   private tickWanted = false;
   private isPrefetchScheduled = false;
+  private isTakingSeveral = false;
   /** Dispatched batches that are not collected, in the order of their dispatch. */
   private batches: RequestBatch[] = [];
   private running = 0;
@@ -149,6 +150,20 @@ export class Sequencer {
     const isFull = this.queue.isFullFor(request);
     if (isFull && this.options.log.failure === undefined) fail(request, 'busy');
     else this.resume(request);
+  }
+
+  /**
+   * Dispatches nothing until `submit` has returned. A batch costs the leader and each of its followers as much as
+   * some tens of orders, so the requests of one call shall not become several.
+   */
+  together(submit: () => void): void {
+    this.isTakingSeveral = true;
+    try {
+      submit();
+    } finally {
+      this.isTakingSeveral = false;
+      this.pump();
+    }
   }
 
   /** Switches between requests of clients and records of another node, which apply() takes. */
@@ -250,6 +265,7 @@ export class Sequencer {
    * Dispatches to free workers at once. Batches to prefetch collect requests for one event-loop iteration.
    */
   private pump(): void {
+    if (this.isTakingSeveral) return;
     this.dispatchUpTo(this.options.workers);
     if (this.options.prefetch === 0 || this.isPrefetchScheduled || this.queue.length === 0) return;
     this.isPrefetchScheduled = true;
