@@ -6,6 +6,8 @@
  */
 export const PERIODS = ['day', 'week', 'month', 'all', 'season'] as const;
 export type Period = (typeof PERIODS)[number];
+/** Periods that end. */
+export const ROLLING = ['day', 'week', 'month', 'season'] as const;
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -33,5 +35,27 @@ export function periodNumber(period: Period, time: number, seasonEnds: readonly 
       return 0;
     case 'season':
       return 1 + seasonEnds.filter((end) => end < time).length;
+  }
+}
+
+/** Times of one day of UTC and of one season: each period has the same number at all of them. */
+export class PeriodSpan {
+  readonly numbers: Readonly<Record<(typeof ROLLING)[number], number>>;
+  private readonly day: number;
+  /** Last milliseconds of the season before, and of this one. */
+  private readonly after: number;
+  private readonly last: number;
+
+  constructor(time: number, seasonEnds: readonly number[]) {
+    const numberOf = (period: Period): number => periodNumber(period, time, seasonEnds);
+    const season = numberOf('season');
+    this.day = numberOf('day');
+    this.numbers = { day: this.day, week: numberOf('week'), month: numberOf('month'), season };
+    this.after = seasonEnds[season - 2] ?? Number.NEGATIVE_INFINITY;
+    this.last = seasonEnds[season - 1] ?? Number.POSITIVE_INFINITY;
+  }
+
+  has(time: number): boolean {
+    return Math.floor(time / DAY_MS) === this.day && time > this.after && time <= this.last;
   }
 }

@@ -14,7 +14,7 @@
  */
 import { CRC_BYTES, checksumMatches, withChecksum } from '../kv/checksum.ts';
 import { type BinaryTable, openTable, type RootDatabase } from '../kv/lmdb.ts';
-import { HOUR_MS, PERIODS, type Period, periodNumber } from './periods.ts';
+import { HOUR_MS, PERIODS, type Period, PeriodSpan, periodNumber, ROLLING } from './periods.ts';
 import { checkRows, DamagedRow } from './projection.ts';
 import type { Board, BoardOf, Ranks } from './ranks.ts';
 import { readWord, WORD_BYTES, writeWord } from './words.ts';
@@ -45,10 +45,11 @@ interface Standing {
 interface Changed extends Standing {
   /** Score of each period that is on its board. */
   readonly ranked: Record<Period, bigint>;
+  /** Span of the newest amount: no period begins within it. */
+  span: PeriodSpan | undefined;
 }
 
-/** Periods that end; boards of past seasons are kept. */
-const ROLLING = ['day', 'week', 'month', 'season'] as const;
+/** Boards of past seasons are kept. */
 const PRUNED = ['day', 'week', 'month'] as const;
 const SINCE_BYTES = 4 + WORD_BYTES;
 const SINCE_AT = CRC_BYTES + 4;
@@ -68,6 +69,7 @@ export class Scores {
   private changed = new Map<number, Changed>();
   /** Newest time of the current events, unix milliseconds. */
   private newest = 0;
+  private span: PeriodSpan | undefined;
 
   /** @param count sums of a wallet */
   constructor(root: RootDatabase<Buffer, string>, ranks: Ranks, measure: Measure, count: number) {
@@ -84,6 +86,7 @@ export class Scores {
     this.seasonEnds = seasonEnds;
     this.changed = new Map();
     this.newest = 0;
+    this.span = undefined;
   }
 
   /** Adds to the sums of a wallet. Call only between begin() and put(), inside a transaction. */
@@ -92,19 +95,9 @@ export class Scores {
     const hour = Math.max(wallet.hour, Math.floor(time / HOUR_MS));
     if (hour > wallet.hour && wallet.hour > 0) this.putHour(account, wallet);
     wallet.hour = hour;
-    for (const period of ROLLING) {
-      const since = wallet.since[period];
-      const number = periodNumber(period, time, this.seasonEnds);
-      if (number <= since.number) continue;
-      this.rank(account, wallet, period);
-      if (period === 'season') this.putSeason(account, wallet);
-      since.number = number;
-      since.base = wallet.sums[0]!;
-      wallet.ranked[period] = 0n;
-    }
-    amounts.forEach((amount, i) => {
-      wallet.sums[i]! += amount;
-    });
+    const span = this.spanOf(time);
+    if (span !== wallet.span) this.enter(account, wallet, span);
+    for (let i = 0; i < amounts.length; i++) wallet.sums[i]! += amounts[i]!;
     this.newest = Math.max(this.newest, time);
   }
 
@@ -177,6 +170,26 @@ export class Scores {
     return Array.from(range, ({ key, value }) => this.pointOf(key, value));
   }
 
+  private spanOf(time: number): PeriodSpan {
+    if (this.span?.has(time) !== true) this.span = new PeriodSpan(time, this.seasonEnds);
+    return this.span!;
+  }
+
+  /** Begins the periods of a span in which the wallet has no sum yet. */
+  private enter(account: number, wallet: Changed, span: PeriodSpan): void {
+    for (const period of ROLLING) {
+      const since = wallet.since[period];
+      const number = span.numbers[period];
+      if (number <= since.number) continue;
+      this.rank(account, wallet, period);
+      if (period === 'season') this.putSeason(account, wallet);
+      since.number = number;
+      since.base = wallet.sums[0]!;
+      wallet.ranked[period] = 0n;
+    }
+    wallet.span = span;
+  }
+
   private boardOf(period: Period, time: number): BoardOf {
     return { board: this.measure, period, number: periodNumber(period, time, this.seasonEnds) };
   }
@@ -216,7 +229,7 @@ export class Scores {
     for (const period of PERIODS) {
       ranked[period] = scoreOf(standing, period, standing.since[period].number);
     }
-    const changed = { ...standing, ranked };
+    const changed: Changed = { ...standing, ranked, span: undefined };
     this.changed.set(account, changed);
     return changed;
   }

@@ -13,7 +13,13 @@ import { openDerivedTables } from '../../storage/projection/derived.ts';
 import type { Entry } from '../../storage/projection/entries.ts';
 import { Projections } from '../../storage/projection/environment.ts';
 import { fillCopy } from '../../storage/projection/fills.ts';
-import { PERIODS, type Period, periodNumber } from '../../storage/projection/periods.ts';
+import {
+  PERIODS,
+  type Period,
+  PeriodSpan,
+  periodNumber,
+  ROLLING,
+} from '../../storage/projection/periods.ts';
 import { newPosition, type Position, trade } from '../../storage/projection/position-rows.ts';
 import { Projector } from '../../storage/projection/projector.ts';
 import { Board, type BoardCode, type Place, RANKS } from '../../storage/projection/ranks.ts';
@@ -296,6 +302,27 @@ test('periods begin at midnight, on Mondays and on first days of months in UTC',
   isNext('month', '2026-12-31T23:59:59.999', '2027-01-01T00:00');
   isNext('month', '2028-02-01T00:00', '2028-03-31T00:00');
   assert.equal(periodNumber('all', 0, []), periodNumber('all', at('2026-11-23T00:00'), []));
+});
+
+test('no period begins within a span, and one begins at the first time behind it', () => {
+  const start = Date.parse('2026-11-30T22:00Z');
+  const ends = [start + 1_800_000, start + 1_800_001, start + 30 * 3_600_000];
+  const numbersAt = (time: number): number[] =>
+    ROLLING.map((period) => periodNumber(period, time, ends));
+  const isSame = (a: number, b: number): boolean => `${numbersAt(a)}` === `${numbersAt(b)}`;
+  const times = ends.flatMap((end) => [end - 1, end, end + 1]);
+  for (let hour = 0; hour < 60; hour++) {
+    const time = start + 3_600_000 * hour;
+    times.push(time - 1, time, time + 1);
+  }
+  for (const time of times) {
+    const span = new PeriodSpan(time, ends);
+    assert.deepEqual(
+      ROLLING.map((period) => span.numbers[period]),
+      numbersAt(time),
+    );
+    for (const other of times) assert.equal(span.has(other), isSame(time, other));
+  }
 });
 
 interface Payout {
