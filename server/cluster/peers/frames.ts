@@ -55,7 +55,10 @@ export class FrameReader {
         continue;
       }
       const whole = this.front(this.wanted);
-      this.chunks[0] = this.chunks[0]!.subarray(this.wanted);
+      const rest = this.chunks[0]!.subarray(this.wanted);
+      // An empty piece before the next chunk would have that one copied.
+      if (rest.length > 0) this.chunks[0] = rest;
+      else this.chunks.shift();
       this.received -= this.wanted;
       this.wanted = 0;
       yield {
