@@ -19,7 +19,7 @@ export interface ProcessorShape {
 const BATCHES = [1, 15, 50];
 const CONNECTIONS = 16;
 /** Load of many nodes that check: the leader checks nothing, and many orders wait. */
-const MANY = { batch: 50, connections: 64, factor: 4, warmUp: 4 };
+const MANY = { batch: 50, connections: 64, factor: 4, warmUp: 12 };
 const SATURATED = { batch: 15, connections: 32 };
 /** Microseconds of the leader for an order that another node has checked. */
 const AIM_US = 20;
