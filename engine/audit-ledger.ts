@@ -50,11 +50,18 @@ import {
 import type { Tables } from './tables/tables.ts';
 import type { MarketRow, OrderRow, PositionRow, ResolutionRow, TokenRow } from './tables/units.ts';
 
+/** Orders that are checked together: their rows fit a cache. */
+const RUN_ROWS = 2_048;
+
 export function auditLedger(t: Tables): void {
+  auditAmounts(t);
+  auditHoldings(t);
+}
+
+/** Checks cash, reservations and collateral: about half of the work. */
+export function auditAmounts(t: Tables): void {
   if (t.state[State.ledger] === 0) return;
   auditReservations(t);
-  auditPositions(t);
-  auditLists(t);
   auditCollateral(t);
   auditProposals(t);
   auditSeason(t);
@@ -65,28 +72,36 @@ export function auditLedger(t: Tables): void {
   auditAgents(t);
 }
 
+/** Checks positions with their index and their lists. */
+export function auditHoldings(t: Tables): void {
+  if (t.state[State.ledger] === 0) return;
+  auditPositions(t);
+  auditLists(t);
+}
+
+/** Sums of what orders and unsettled fills hold: cash by account, shares and holds by position. */
+interface Held {
+  readonly cash: Float64Array;
+  readonly shares: Float64Array;
+  readonly holds: Int32Array;
+}
+
 function auditReservations(t: Tables): void {
-  const cash = new Float64Array(t.state[State.accounts]! + 1);
   const rows = t.ledger[Ledger.positionRows]!;
-  const shares = new Float64Array(rows + 1);
-  const holds = new Int32Array(rows + 1);
-  for (let order = 1 as OrderRow; order <= t.state[State.orderRows]!; order++) {
-    const w = order << ORDER_I;
-    const position = t.orderI[w + Order.position]!;
-    if (orderStatus(t, order) !== Status.live) {
-      assert(position === 0, 'a closed order holds no position');
-      continue;
-    }
-    const account = t.orderI[w + Order.maker]!;
-    const p = position << POSITION_I;
-    assert(t.positionI[p + Position.account] === account, 'an order holds its own position');
-    assert(t.positionI[p + Position.token] === t.orderI[w + Order.token], 'and of its token');
-    holds[position]! += 1;
-    const cost = isDelayed(t, order) ? delayedCash : reservedCash;
-    if ((t.orderI[w + Order.flags]! & Flag.sell) === 0) cash[account]! += cost(t, order);
-    else shares[position]! += t.orderF[(order << ORDER_F) + Order.remaining]!;
+  const held: Held = {
+    cash: new Float64Array(t.state[State.accounts]! + 1),
+    shares: new Float64Array(rows + 1),
+    holds: new Int32Array(rows + 1),
+  };
+  const { cash, holds, shares } = held;
+  const run = new Int32Array(RUN_ROWS);
+  const end = t.state[State.orderRows]! + 1;
+  for (let first = 1; first < end; first += RUN_ROWS) {
+    const live = liveOrders(t, run, first as OrderRow, Math.min(first + RUN_ROWS, end));
+    auditHeldPositions(t, live, holds);
+    addReservations(t, live, held);
   }
-  addUnsettled(t, cash, shares, holds);
+  addUnsettled(t, held);
   for (let account = 1; account < cash.length; account++) {
     const reserved = t.cashF[(account << CASH_F) + Cash.reserved];
     assert(
@@ -100,18 +115,56 @@ function auditReservations(t: Tables): void {
       reserved === shares[row],
       'a position reserves what its open SELL orders offer, and what is not settled',
     );
-    const held = t.positionI[(row << POSITION_I) + Position.holds];
-    assert(held === holds[row], 'a position counts its open orders and unsettled fills');
+    const counted = t.positionI[(row << POSITION_I) + Position.holds];
+    assert(counted === holds[row], 'a position counts its open orders and unsettled fills');
+  }
+}
+
+/** Returns the rows of live orders in [first, end), in the memory of `run`. */
+function liveOrders(t: Tables, run: Int32Array, first: OrderRow, end: number): Int32Array {
+  let count = 0;
+  for (let order = first; order < end; order++) {
+    if (orderStatus(t, order) === Status.live) {
+      run[count++] = order;
+      continue;
+    }
+    const position = t.orderI[(order << ORDER_I) + Order.position];
+    assert(position === 0, 'a closed order holds no position');
+  }
+  return run.subarray(0, count);
+}
+
+/** Counts holds. The loop is short, so the processor waits for the rows of many positions at once. */
+function auditHeldPositions(
+  { orderI, positionI }: Tables,
+  orders: Int32Array,
+  holds: Int32Array,
+): void {
+  for (let i = 0; i < orders.length; i++) {
+    const w = orders[i]! << ORDER_I;
+    const position = orderI[w + Order.position]!;
+    const p = position << POSITION_I;
+    const isOwn = positionI[p + Position.account] === orderI[w + Order.maker];
+    assert(isOwn, 'an order holds its own position');
+    assert(positionI[p + Position.token] === orderI[w + Order.token], 'and of its token');
+    holds[position]! += 1;
+  }
+}
+
+function addReservations(t: Tables, orders: Int32Array, { cash, shares }: Held): void {
+  const { orderF, orderI } = t;
+  for (let i = 0; i < orders.length; i++) {
+    const order = orders[i]! as OrderRow;
+    const w = order << ORDER_I;
+    if ((orderI[w + Order.flags]! & Flag.sell) !== 0) {
+      shares[orderI[w + Order.position]!]! += orderF[(order << ORDER_F) + Order.remaining]!;
+    } else if (isDelayed(t, order)) cash[orderI[w + Order.maker]!]! += delayedCash(t, order);
+    else cash[orderI[w + Order.maker]!]! += reservedCash(t, order);
   }
 }
 
 /** Adds what unsettled fills hold, and checks their rows. */
-function addUnsettled(
-  t: Tables,
-  cash: Float64Array,
-  shares: Float64Array,
-  holds: Int32Array,
-): void {
+function addUnsettled(t: Tables, { cash, holds, shares }: Held): void {
   const { ledger, positionI, tokenI, unsettledF, unsettledI } = t;
   let fees = 0;
   let before = 0;

@@ -4,7 +4,7 @@
  */
 
 import { auditOrderIndex } from './audit-index.ts';
-import { auditLedger } from './audit-ledger.ts';
+import { auditAmounts, auditHoldings } from './audit-ledger.ts';
 import { assert, auditMatching, LANES, matchingUse, Side, sideBySide } from './book/matching.ts';
 import { auditInvites } from './invites.ts';
 import { findMarket, findToken } from './markets/markets.ts';
@@ -12,8 +12,7 @@ import { findAccount } from './orders/accounts.ts';
 import { placesTaken } from './orders/books.ts';
 import { isDelayed } from './orders/delayed.ts';
 import { closedInMemory, closedOrder, endStatus, orderStatus, orderTag } from './orders/orders.ts';
-import { countWalletOrders } from './orders/rebuild.ts';
-import { isLevel } from './orders/source-rows.ts';
+import { findLevelOf, isLevel } from './orders/source-rows.ts';
 import {
   EndReason,
   type EndReasonCode,
@@ -52,6 +51,7 @@ export function audit(t: Tables): void {
   auditOrders(t);
 }
 
+/** Checks books, accounts, markets and money: about half of the work. */
 export function auditBooks(t: Tables): void {
   const resting = auditMatching(t.matching);
   const open = t.state[State.openOrders]!;
@@ -61,9 +61,10 @@ export function auditBooks(t: Tables): void {
   auditAccounts(t, open);
   auditMarkets(t);
   auditInvites(t);
-  auditLedger(t);
+  auditAmounts(t);
 }
 
+/** Checks orders, their index, and positions. */
 export function auditOrders(t: Tables): void {
   const delayed = new Int32Array(t.state[State.accounts]! + 1);
   const expiring = auditRows(t, delayed);
@@ -75,6 +76,7 @@ export function auditOrders(t: Tables): void {
     assert(t.delayCounts[owner] === count, 'an owner counts its delayed orders');
   });
   assert(placesTaken(t) <= t.capacities.orders, 'delayed orders hold places of open ones');
+  auditHoldings(t);
 }
 
 function auditDelayed(t: Tables, row: OrderRow): void {
@@ -163,6 +165,7 @@ function auditOpen(t: Tables, row: OrderRow): void {
 function auditLevel(t: Tables, row: OrderRow): void {
   const offset = row << ORDER_I;
   const account = t.orderI[offset + Order.maker]! << ACCOUNT_I;
+  assert(findLevelOf(t, row) === row, 'the source has one level at a price');
   assert(sameAddress(t.accountI, account, SOURCE_ADDRESS, 0), 'a level is of the source');
   assert((t.orderI[offset + Order.flags]! & Flag.sell) === 0, 'the source buys');
   assert(t.orderF[(row << ORDER_F) + Order.expiry] === 0, 'a level does not expire');
@@ -210,7 +213,8 @@ function auditClosed(t: Tables): void {
 function auditAccounts(t: Tables, openOrders: number): void {
   const { accountI, linkI } = t;
   const accounts = t.state[State.accounts]!;
-  const owners = ownersOf(t);
+  const resting = new Int32Array(t.walletOrders.length);
+  const owners = ownersOf(t, resting);
   auditWallets(t, accounts);
   const owner = new Int32Array(LANES);
   const at = new Int32Array(LANES);
@@ -248,11 +252,9 @@ function auditAccounts(t: Tables, openOrders: number): void {
   };
   sideBySide(begin, step);
   assert(owned === openOrders, 'every open order has an owner');
-  const resting = new Int32Array(t.walletOrders.length);
-  countWalletOrders(t, resting);
-  resting.forEach((count, wallet) => {
-    assert(t.walletOrders[wallet] === count, 'a wallet counts its open orders');
-  });
+  for (let wallet = 0; wallet < resting.length; wallet++) {
+    assert(t.walletOrders[wallet] === resting[wallet], 'a wallet counts its open orders');
+  }
 }
 
 function auditWallets({ accountI, wallets }: Tables, accounts: number): void {
@@ -270,13 +272,15 @@ function auditWallets({ accountI, wallets }: Tables, accounts: number): void {
 /**
  * Owners of live orders by slot of the matching core, as lists of owners use. One pass, because the rows of a list
  * lie far apart.
+ * @param resting gets the number of open orders of each wallet
  */
-function ownersOf(t: Tables): Int32Array {
+function ownersOf(t: Tables, resting: Int32Array): Int32Array {
   const owners = new Int32Array(matchingUse(t.matching).orders + 1);
   for (let row = 1 as OrderRow; row <= t.state[State.orderRows]!; row++) {
     if (orderStatus(t, row) !== Status.live || isDelayed(t, row)) continue;
     const offset = row << ORDER_I;
     owners[t.orderI[offset + Order.restingSlot]!] = t.orderI[offset + Order.owner]!;
+    if (!isLevel(t, row)) resting[t.orderI[offset + Order.maker]!]! += 1;
   }
   return owners;
 }

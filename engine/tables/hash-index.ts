@@ -69,7 +69,15 @@ export function byRegion(index: Int32Array, entries: Int32Array): Int32Array {
   return sorted;
 }
 
+/** Words of a page of memory, on most machines. */
+const PAGE_WORDS = 1_024;
+
+/**
+ * Fills an empty index. Many entries need nearly all of its pages. These are written first: a page that is read before
+ * its first write costs a second fault, which interrupts other threads.
+ */
 export function indexFill(index: Int32Array, entries: Int32Array): void {
+  if (entries.length > (index.length / PAGE_WORDS) * 4) index.fill(0);
   const sorted = byRegion(index, entries);
   const mask = (index.length >>> 1) - 1;
   const shift = Math.clz32(mask);

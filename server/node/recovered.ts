@@ -121,12 +121,16 @@ function lostKeys(tables: Tables): string | undefined {
   );
 }
 
+function hasKey({ orderI }: Tables, row: OrderRow): boolean {
+  const at = orderKeyAt(row);
+  for (let word = 0; word < API_KEY_WORDS; word++) if (orderI[at + word] !== 0) return true;
+  return false;
+}
+
 function placedUnderKeys(tables: Tables): number {
   let orders = 0;
   for (let row = 1; row <= orderRowCount(tables); row++) {
-    const at = orderKeyAt(row as OrderRow);
-    const key = tables.orderI.subarray(at, at + API_KEY_WORDS);
-    if (key.some((word) => word !== 0)) orders += 1;
+    if (hasKey(tables, row as OrderRow)) orders += 1;
   }
   return orders;
 }

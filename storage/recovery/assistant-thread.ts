@@ -4,12 +4,11 @@
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { auditOrders } from '../../engine/audit.ts';
+import { rebuildOrderIndex } from '../../engine/orders/rebuild.ts';
 import { type EngineMemory, Tables } from '../../engine/tables/tables.ts';
-import { readSpans, type SpanJob } from '../snapshot/snapshots.ts';
+import { type LoadTask, readSpans } from '../snapshot/snapshots.ts';
 
-export type AssistantTask =
-  | ({ readonly kind: 'spans' } & SpanJob)
-  | { readonly kind: 'orders'; readonly memory: EngineMemory };
+export type AssistantTask = LoadTask | { readonly kind: 'orders'; readonly memory: EngineMemory };
 
 /** The problem that it found, or the error with which it failed itself. */
 export interface AssistantAnswer {
@@ -27,11 +26,17 @@ const { answered, port } = workerData as AssistantSetup;
 
 function answerOf(task: AssistantTask): AssistantAnswer {
   try {
-    if (task.kind === 'spans') return { problem: readSpans(task), bug: undefined };
-    return { problem: brokenOf(task.memory), bug: undefined };
+    return { problem: problemOf(task), bug: undefined };
   } catch (error) {
     return { problem: undefined, bug: (error as Error).message };
   }
+}
+
+function problemOf(task: AssistantTask): string | undefined {
+  if (task.kind === 'spans') return readSpans(task);
+  if (task.kind === 'orders') return brokenOf(task.memory);
+  rebuildOrderIndex(new Tables(task.memory));
+  return undefined;
 }
 
 function brokenOf(memory: EngineMemory): string | undefined {

@@ -17,7 +17,7 @@ import type { PackedRows } from '../kv/packed.ts';
 import type { BatchRecord } from '../log/batch-record.ts';
 import { entriesOf, type Log, LogDamage } from '../log/log.ts';
 import { resizeTables } from '../snapshot/resize-tables.ts';
-import type { SnapshotFiles, SnapshotInfo, SpanReader } from '../snapshot/snapshots.ts';
+import type { LoadAssistant, SnapshotFiles, SnapshotInfo } from '../snapshot/snapshots.ts';
 import { batchOf, replay } from './replay.ts';
 
 export interface Recovered {
@@ -120,7 +120,7 @@ export function begin(
   snapshots: SnapshotFiles,
   candidates: readonly SnapshotInfo[],
   warn: (line: string) => void,
-  assistant?: SpanReader,
+  assistant?: LoadAssistant,
   events?: EventBuffer,
   growing: readonly (keyof Capacities)[] = [],
 ): Begun {

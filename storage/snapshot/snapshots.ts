@@ -23,7 +23,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { rebuildIndexes } from '../../engine/orders/rebuild.ts';
+import { rebuildIndexes, rebuildOthers } from '../../engine/orders/rebuild.ts';
 import type { Capacities } from '../../engine/tables/capacities.ts';
 import {
   Agent,
@@ -66,8 +66,13 @@ export interface SpanJob {
   readonly spans: readonly PlacedSpan[];
 }
 
-export interface SpanReader {
-  ask(task: { readonly kind: 'spans' } & SpanJob): () => string | undefined;
+/** Task for another thread: reads spans, or fills the index of order ids. */
+export type LoadTask =
+  | ({ readonly kind: 'spans' } & SpanJob)
+  | { readonly kind: 'order index'; readonly memory: EngineMemory };
+
+export interface LoadAssistant {
+  ask(task: LoadTask): () => string | undefined;
 }
 
 interface SnapshotHeader {
@@ -222,9 +227,9 @@ export class SnapshotFiles {
 
   /**
    * Reads a snapshot into tables of its own capacities. A text says why it cannot be used.
-   * @param assistant reads half of it in another thread
+   * @param assistant does half of it in another thread
    */
-  load(info: SnapshotInfo, assistant?: SpanReader): LoadedSnapshot | string {
+  load(info: SnapshotInfo, assistant?: LoadAssistant): LoadedSnapshot | string {
     const loaded = readSnapshot(info, assistant);
     if (typeof loaded === 'string') this.skip([info.sequence]);
     return loaded;
@@ -315,7 +320,7 @@ function formatOf(header: SnapshotHeader): number {
 
 function readSnapshot(
   info: SnapshotInfo,
-  assistant: SpanReader | undefined,
+  assistant: LoadAssistant | undefined,
 ): LoadedSnapshot | string {
   return orWhy(() => {
     const header = headerOf(info);
@@ -331,9 +336,19 @@ function readSnapshot(
     const assistantProblem = second?.();
     if (problem !== undefined || assistantProblem !== undefined)
       return problem ?? assistantProblem!;
-    rebuildIndexes(tables);
+    fillIndexes(tables, assistant);
     return { tables, firstFill };
   });
+}
+
+function fillIndexes(t: Tables, assistant: LoadAssistant | undefined): void {
+  if (assistant === undefined) {
+    rebuildIndexes(t);
+    return;
+  }
+  const orders = assistant.ask({ kind: 'order index', memory: t.memory });
+  rebuildOthers(t);
+  orders();
 }
 
 function headerOf({ path, sequence }: SnapshotInfo): SnapshotHeader | string {

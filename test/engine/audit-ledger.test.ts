@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { audit } from '../../engine/audit.ts';
 import { findPosition } from '../../engine/ledger/positions.ts';
+import { closedOrder } from '../../engine/orders/orders.ts';
 import {
   CASH_F,
   CASH_I,
@@ -16,6 +17,7 @@ import {
   MARKET_F,
   Market,
   ORDER_F,
+  ORDER_I,
   Order,
   POSITION_F,
   POSITION_I,
@@ -23,6 +25,7 @@ import {
   Position,
   PositionLink,
   Request,
+  State,
 } from '../../engine/tables/layout.ts';
 import type { Tables } from '../../engine/tables/tables.ts';
 import type { AccountRow, OrderRow, TokenRow } from '../../engine/tables/units.ts';
@@ -108,6 +111,22 @@ const DAMAGES: readonly (readonly [string, RegExp, (t: Tables) => void])[] = [
     'a position is held once more than it has orders',
     /counts its open orders/,
     (t) => (t.positionI[(positionAt(t, SELLER, NO) << POSITION_I) + Position.holds]! += 1),
+  ],
+  [
+    'an open order holds a position of another wallet',
+    /an order holds its own position/,
+    (t) => {
+      const order = openBuy(t) << ORDER_I;
+      t.orderI[order + Order.position] = positionAt(t, SELLER, YES);
+    },
+  ],
+  [
+    'a closed order holds a position',
+    /a closed order holds no position/,
+    (t) => {
+      const order = closedOrder(t, t.state[State.firstKeptClosed]!) << ORDER_I;
+      t.orderI[order + Order.position] = positionAt(t, SELLER, YES);
+    },
   ],
   [
     'a wallet has one micro-share more',
