@@ -347,8 +347,12 @@ function fillIndexes(t: Tables, assistant: LoadAssistant | undefined): void {
     return;
   }
   const orders = assistant.ask({ kind: 'order index', memory: t.memory });
-  rebuildOthers(t);
-  orders();
+  try {
+    rebuildOthers(t);
+  } finally {
+    // Another snapshot may be read next, and the assistant does one task at a time.
+    orders();
+  }
 }
 
 function headerOf({ path, sequence }: SnapshotInfo): SnapshotHeader | string {
