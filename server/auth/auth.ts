@@ -92,7 +92,7 @@ const SIGNATURE_BYTES = 65;
 const DUMMY_SECRET = Buffer.alloc(32);
 const DUMMY_PASSPHRASE = Buffer.alloc(32);
 
-/** What the request says, as bytes. */
+/** Bytes of a request, for one comparison. */
 const sentPassphrase = Buffer.alloc(32);
 const sentMac = Buffer.alloc(32);
 
