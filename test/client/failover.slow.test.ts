@@ -123,7 +123,7 @@ test('a node that another venue has replaced meanwhile gets no order', async () 
   const target = { port: node.port };
   const [first] = await addresses(1, target as TestNode);
   const [second] = await addresses(1);
-  const options = { wallet: walletOf('wary'), patienceMs: 1_000, timeoutMs: 500 };
+  const options = { wallet: walletOf('wary'), patienceMs: 3_000, timeoutMs: 1_500 };
   const client = await NodeClient.connect(urlsOf([first!, second!]), options);
   const order = { tokenId, side: 'BUY', price: '0.1', size: '5' } as const;
   assert.equal((await client.orders.post(order)).status, 'live');
