@@ -5,7 +5,7 @@ import { ROOT } from './root.ts';
 
 /** Ending of files that `npm run test:all` runs and `npm test` leaves out. */
 const SLOW = '.slow.test.ts';
-/** Folders with long waits: their groups begin first, and are small. */
+/** Folders whose tests take long: their groups begin first, and are small. */
 const LONG_FOLDERS = ['cluster', 'torture', 'cli', 'node', 'page', 'admin', 'fixtures', 'engine'];
 const FILES_MAX = { long: 4, other: 12 };
 
